@@ -1,0 +1,1 @@
+"""Bots: each a file, each batched."""

@@ -1,0 +1,1 @@
+"""Adapters of the core to the environment interfaces of the field."""

@@ -1,0 +1,1 @@
+"""The game itself: rules, cards, the batched core. Numpy only."""

@@ -1,0 +1,413 @@
+"""`GameBatch`: N games stepped together. The order of play, and nothing else.
+
+Within a step the rulebook's order holds: card and colour, catch, challenge, draws, next turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uno_env.game import dealing, effects, legality, observation, position, scoring
+from uno_env.game.actions import ACTIONS, NUM_ACTIONS, Action
+from uno_env.game.cards import FACE_BITS, NUM_FACES, NUM_SYMBOLS, Symbol, one_of, set_sizes
+from uno_env.game.position import Position
+from uno_env.game.rules import Rules
+from uno_env.game.state import NO_SEAT, Hop, Phase, Rows, State
+
+
+class GameBatch:
+    """N games of UNO under one set of rules, stepped together.
+
+    A game is dealt when the batch is made. When its round is over it waits until `next_round` or
+    `reset` deals anew; until then its row of `legal` is all false and actions for it are ignored.
+
+    Args:
+        rules: a `Rules`, the name of a preset, or whatever `Rules.make` takes.
+        num_games: N, at least 1.
+        seed: game i has the seed ``seed + i``. A game's course depends on its own seed and actions
+            alone.
+
+    Raises:
+        ValueError: rules that are not allowed, or less than one game.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | str | Mapping[str, Any] = "angry_birds",
+        num_games: int = 1,
+        seed: int = 0,
+    ) -> None:
+        self.rules = Rules.make(rules)
+        if num_games < 1:
+            raise ValueError(f"num_games={num_games}: allowed is a whole number from 1")
+        self._adopt(State.empty(self.rules, num_games))
+        seeds = np.uint64(int(seed) % 2**64) + np.arange(num_games, dtype=np.uint64)
+        self.reset(seeds=seeds)
+
+    def _adopt(self, state: State) -> None:
+        self.state = state
+        self._all = np.arange(state.num_games)
+
+    # ------------------------------------------------------------------ what is to be seen
+
+    @property
+    def num_games(self) -> int:
+        """N."""
+        return self.state.num_games
+
+    @property
+    def player(self) -> NDArray[np.uint8]:
+        """The seat to act in each game: (N,) uint8."""
+        return self.state.acting
+
+    @property
+    def legal(self) -> NDArray[np.bool_]:
+        """The actions that seat may take: (N, A) bool, a new array at each call."""
+        return legality.unpack(self.state.legal)
+
+    @property
+    def done(self) -> NDArray[np.bool_]:
+        """Whether the round is over: (N,) bool."""
+        return self.state.phase == Phase.OVER
+
+    @property
+    def winner(self) -> NDArray[np.int8]:
+        """Who went out: (N,) int8; -1 before the end and where the round was blocked."""
+        return self.state.winner
+
+    @property
+    def points(self) -> NDArray[np.int32]:
+        """Points of this round: (N, P) int32; zeros until it is over."""
+        return self.state.points
+
+    @property
+    def scores(self) -> NDArray[np.int32]:
+        """Totals of the game so far: (N, P) int32."""
+        return self.state.scores
+
+    @property
+    def game_over(self) -> NDArray[np.bool_]:
+        """Whether the round is over and a total has reached the target: (N,) bool."""
+        return self.done & scoring.game_over(self.rules, self.scores)
+
+    @property
+    def game_winners(self) -> NDArray[np.bool_]:
+        """Who has won the game, once it is over: (N, P) bool."""
+        return scoring.game_winners(self.rules, self.scores) & self.done[:, None]
+
+    def observe(self, seat: ArrayLike | None = None) -> NDArray[np.uint8]:
+        """What a seat may know, as laid out in `observation`: (N, F) uint8.
+
+        Args:
+            seat: an index or (N,) indices; by default the seat to act in each game.
+        """
+        seats = self.player if seat is None else np.broadcast_to(seat, (self.num_games,))
+        return observation.observe(self.state, self._all, np.asarray(seats, dtype=np.intp))
+
+    def position(self, game: int) -> Position:
+        """One game as a readable value."""
+        return position.read(self.state, game)
+
+    def why_illegal(self, game: int, action: int) -> str | None:
+        """Why `action` may not be played in a game now, naming the rule; None if it may.
+
+        Raises:
+            ValueError: `action` is no action id.
+        """
+        if not 0 <= action < NUM_ACTIONS:
+            raise ValueError(
+                f"action {action}: allowed is a whole number from 0 to {NUM_ACTIONS - 1}"
+            )
+        return legality.why_illegal(self.state, game, int(action))
+
+    def check(self, actions: ArrayLike) -> NDArray[np.intp]:
+        """The actions as `step` wants them, if every game that is not over may take its own.
+
+        `step` itself trusts its caller; adapters check what comes from outside.
+
+        Raises:
+            ValueError: wrong shape, an action out of range, or an illegal one; the message names
+                the first game concerned and the reason.
+            TypeError: not integers.
+        """
+        array = np.asarray(actions)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"actions must be integers, not {array.dtype}")
+        if array.shape != (self.num_games,):
+            raise ValueError(
+                f"actions have the shape {array.shape}: allowed is ({self.num_games},)"
+            )
+        live = ~self.done
+        out = live & ((array < 0) | (array >= NUM_ACTIONS))
+        if out.any():
+            game = int(out.argmax())
+            raise ValueError(
+                f"action {array[game]} of game {game}: allowed is a whole number from 0 to "
+                f"{NUM_ACTIONS - 1}"
+            )
+        checked = np.where(live, array, 0).astype(np.intp)
+        illegal = live & ~legality.is_legal(self.state.legal, checked)
+        if illegal.any():
+            game = int(illegal.argmax())
+            action = int(checked[game])
+            raise ValueError(
+                f"illegal action {ACTIONS[action]} ({action}) of game {game}: "
+                f"{self.why_illegal(game, action)}"
+            )
+        return checked
+
+    # ------------------------------------------------------------------ dealing
+
+    def reset(self, where: ArrayLike | None = None, seeds: ArrayLike | None = None) -> None:
+        """Start new games: totals at zero, a dealer drawn, the first round dealt.
+
+        Args:
+            where: which games, as a mask (N,) or as indices; all by default.
+            seeds: a seed for each of them, from which their random streams start anew. Without, the
+                streams run on.
+        """
+        rows = self._rows(where)
+        if seeds is not None:
+            array = np.asarray(seeds)
+            if array.shape != rows.shape:
+                raise ValueError(f"seeds have the shape {array.shape}: allowed is {rows.shape}")
+            dealing.seed_streams(self.state, rows, array.astype(np.uint64))
+        self.state.scores[rows] = 0
+        dealing.choose_dealer(self.state, rows)
+        self._deal(rows)
+
+    def next_round(self, where: ArrayLike | None = None) -> None:
+        """Deal the next round of the same games: totals stay, the next seat clockwise deals.
+
+        Args:
+            where: as for `reset`.
+        """
+        rows = self._rows(where)
+        self.state.dealer[rows] = (self.state.dealer[rows] + 1) % self.rules.num_players
+        self._deal(rows)
+
+    def _deal(self, rows: Rows) -> None:
+        self.state.points[rows] = 0
+        self.state.winner[rows] = NO_SEAT
+        opening = dealing.deal_round(self.state, rows)
+        effects.open_round(self.state, rows, opening)
+        self._settle(rows)
+
+    def _rows(self, where: ArrayLike | None) -> Rows:
+        if where is None:
+            return self._all
+        array = np.asarray(where)
+        if array.dtype == np.bool_:
+            if array.shape != (self.num_games,):
+                raise ValueError(
+                    f"a mask of games has the shape {array.shape}: allowed is ({self.num_games},)"
+                )
+            return np.flatnonzero(array)
+        return np.atleast_1d(array).astype(np.intp)
+
+    # ------------------------------------------------------------------ play
+
+    def step(
+        self, actions: ArrayLike, where: ArrayLike | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Play one action in each game; those that are over stay as they are.
+
+        The actions are trusted to be legal; `check` makes sure.
+
+        Args:
+            actions: (N,) action ids, or one for each of the games in `where`.
+            where: which games to step, as for `reset`; all by default.
+
+        Returns:
+            Rewards (N, P) float32, zero but in rounds that this step ended (`scoring.win_rewards`),
+            and whether each round is over (N,) bool; of the games in `where` alone, if given.
+        """
+        rows = self._rows(where)
+        chosen = np.asarray(actions)
+        rewards = np.zeros((len(rows), self.rules.num_players), np.float32)
+        live = self.state.phase[rows] != Phase.OVER
+        if not live.all():
+            self._play_out(rows[live], chosen[live])
+        else:
+            self._play_out(rows, chosen)
+        done = self.state.phase[rows] == Phase.OVER
+        ended = np.flatnonzero(done & live)
+        if ended.size:
+            winner = self.state.winner[rows[ended], None]
+            rewards[ended] = scoring.win_rewards(winner == np.arange(self.rules.num_players))
+        return rewards, done
+
+    def _play_out(self, rows: Rows, actions: NDArray[np.integer]) -> None:
+        """Each kind of action in turn, then whatever follows by itself."""
+        state = self.state
+        plays = actions < NUM_FACES
+        going_on = [self._play(rows[plays], actions[plays])]
+        others, actions_of_others = rows[~plays], actions[~plays]
+        if others.size:
+            for action, play_out in (
+                (Action.DRAW, self._draw),
+                (Action.KEEP, self._keep),
+                (Action.UNO, self._say_uno),
+                (Action.CHALLENGE, self._challenge),
+                (Action.ACCEPT, self._accept),
+            ):
+                if (some := others[actions_of_others == action]).size:
+                    play_out(some)
+            named = actions_of_others >= Action.COLOUR
+            if named.any():
+                colours = actions_of_others[named] - Action.COLOUR
+                effects.name_opening_colour(state, others[named], colours)
+            if (catches := others[actions_of_others == Action.CATCH]).size:
+                effects.penalise(state, catches)
+                going_on.append(catches)
+            if (let_go := others[actions_of_others == Action.LET_GO]).size:
+                going_on.append(self._let_go(let_go))
+        self._after_catch(np.concatenate(going_on))
+        self._settle(rows)
+
+    def _play(self, rows: Rows, faces: NDArray[np.integer]) -> Rows:
+        """Lay a card; returns the games in which play goes on without a catch window."""
+        state, rules = self.state, self.rules
+        if rules.wild_draw_four == "bluff":
+            fours = faces % NUM_SYMBOLS == Symbol.WILD_DRAW_FOUR
+            state.guilty[rows[fours]] = legality.held_active_colour(state, rows[fours])
+        at = state.at_seat(rows, state.acting[rows])
+        hands = state.hands.reshape(-1, 2)
+        known = state.known.reshape(-1, 2)
+        hand, bits = hands[at], FACE_BITS[faces]
+        card = one_of(hand & bits)
+        hand ^= card
+        hands[at] = hand
+        known[at] ^= one_of(known[at] & bits)
+        state.discard[rows] |= card
+        state.top[rows] = faces
+
+        size = set_sizes(hand)
+        if (out := rows[size == 0]).size:
+            self._go_out(out)
+        going_on = size > 0
+        if rules.uno_call == "explicit":
+            unsaid = (size == 1) & ~state.said[rows]
+            if (forgot := rows[unsaid]).size:
+                if rules.uno_enforcement == "automatic":
+                    effects.penalise(state, forgot)
+                else:
+                    self._ask_next(forgot)
+                    going_on &= ~unsaid
+        return rows[going_on]
+
+    def _go_out(self, rows: Rows) -> None:
+        """A last card: its draws, without a window or a challenge, then the points."""
+        if self.rules.last_card_draws:
+            effects.carry_out_draws(self.state, rows, last_card=True)
+        scoring.end_round(self.state, rows, self.state.seats_on_turn(rows))
+
+    def _ask_next(self, rows: Rows) -> None:
+        """The next seat clockwise is asked whether it catches the player."""
+        self.state.phase[rows] = Phase.CATCH
+        self.state.acting[rows] = (self.state.acting[rows] + 1) % self.rules.num_players
+
+    def _let_go(self, rows: Rows) -> Rows:
+        """Ask on; returns the games in which all opponents have let the player go."""
+        self._ask_next(rows)
+        asked_all = self.state.acting[rows] == self.state.seats_on_turn(rows)
+        return rows[asked_all]
+
+    def _after_catch(self, rows: Rows) -> None:
+        """The card has been laid and nobody is to be caught any more: challenge, or its effect."""
+        state = self.state
+        if self.rules.wild_draw_four == "bluff":
+            fours = state.top[rows] % NUM_SYMBOLS == Symbol.WILD_DRAW_FOUR
+            asked = rows[fours]
+            state.phase[asked] = Phase.CHALLENGE
+            state.acting[asked] = state.next_seats(asked)
+            rows = rows[~fours]
+        if rows.size:
+            effects.carry_out(state, rows)
+
+    def _draw(self, rows: Rows) -> None:
+        """Draw a card; if it cannot be played the turn passes by itself."""
+        state = self.state
+        seats = state.acting[rows].astype(np.intp)
+        cards = dealing.draw_one(state, rows, seats)
+        state.lack[rows, seats, state.top[rows] // NUM_SYMBOLS] = 0
+        playable = legality.drawn_card_playable(state, rows, cards)
+        state.phase[rows] = Phase.DRAWN
+        state.drawn[rows] = cards
+        effects.begin_turn(state, rows[~playable], Hop.NEXT)
+
+    def _keep(self, rows: Rows) -> None:
+        effects.begin_turn(self.state, rows, Hop.NEXT)
+
+    def _say_uno(self, rows: Rows) -> None:
+        self.state.said[rows] = True
+
+    def _challenge(self, rows: Rows) -> None:
+        effects.challenge(self.state, rows)
+
+    def _accept(self, rows: Rows) -> None:
+        effects.carry_out(self.state, rows)
+
+    def _settle(self, rows: Rows) -> None:
+        """Work out what is legal; a turn in which nothing is passes by itself ("A turn").
+
+        Once every player in a row has passed so, the round is blocked.
+        """
+        state = self.state
+        legality.refresh(state, rows)
+        for _ in range(self.rules.num_players - 1):
+            stuck = self._stuck(rows)
+            if not stuck.size:
+                return
+            effects.begin_turn(state, stuck, Hop.NEXT)
+            legality.refresh(state, stuck)
+            rows = stuck
+        scoring.block_round(state, self._stuck(rows))
+
+    def _stuck(self, rows: Rows) -> Rows:
+        """Games whose player has a turn but nothing to do."""
+        legal = self.state.legal[rows]
+        nothing = (legal[:, 0] | legal[:, 1]) == 0
+        if not nothing.any():
+            return rows[:0]
+        idle = rows[nothing]
+        return idle[self.state.phase[idle] == Phase.TURN]
+
+    # ------------------------------------------------------------------ copies and positions
+
+    def copy(self) -> GameBatch:
+        """An independent copy."""
+        return self.take(self._all)
+
+    def take(self, indices: ArrayLike) -> GameBatch:
+        """An independent batch of some of the games, in that order; an index may come twice.
+
+        Args:
+            indices: integers (n,), or a mask (N,).
+        """
+        taken = object.__new__(type(self))
+        taken.rules = self.rules
+        taken._adopt(self.state.take(self._rows(indices)))
+        return taken
+
+    def load(self, game: int, loaded: Position) -> None:
+        """Put a position in the place of a game, whose random stream stays.
+
+        An opening card takes effect, and turns in which nothing can be done pass.
+
+        Raises:
+            ValueError: the position has other rules than the batch.
+        """
+        if loaded.rules != self.rules:
+            raise ValueError(
+                f"the position has the rules [{loaded.rules}], the batch has [{self.rules}]"
+            )
+        row = self._all[[game]]
+        opening = position.write(self.state, int(row[0]), loaded)
+        if opening is not None:
+            effects.open_round(self.state, row, np.array([opening], np.uint8))
+        self._settle(row)

@@ -1,0 +1,325 @@
+"""What may be played: one small function per rule, the mask, and why an action is illegal.
+
+Section names in docstrings are the rulebook's. Hands come as the set of their faces, one word per
+game: the two words of a hand or-ed together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uno_env.game.actions import ACTIONS, NUM_ACTIONS, Action, bit_in_second_word
+from uno_env.game.cards import (
+    CARD_BITS,
+    CARD_KIND,
+    CARDS,
+    FACE_KIND,
+    NUM_CARDS,
+    NUM_COLOURED_SYMBOLS,
+    NUM_COLOURS,
+    NUM_FACES,
+    NUM_SYMBOLS,
+    Colour,
+    Symbol,
+    face_of,
+    kind_of_face,
+    set_sizes,
+    word_of,
+)
+from uno_env.game.dealing import can_draw
+from uno_env.game.rules import Rules
+from uno_env.game.state import Phase, Rows, State
+
+Faces = NDArray[np.uint64]
+"""Sets of faces, one word per game: (n,)."""
+
+_COLOURED = range(NUM_COLOURED_SYMBOLS)
+
+OF_COLOUR: Faces = np.array(
+    [word_of(face_of(colour, symbol) for symbol in _COLOURED) for colour in Colour]
+)
+"""The coloured faces of each colour, by colour."""
+
+_OF_SYMBOL: Faces = np.array(
+    [
+        word_of(face_of(colour, symbol) for colour in Colour)
+        if symbol in _COLOURED
+        else np.uint64(0)
+        for symbol in range(NUM_SYMBOLS)
+    ]
+)
+"""The faces of each coloured symbol, by symbol; nothing for a wild, which has none to match."""
+
+_MATCHES: Faces = np.array(
+    [OF_COLOUR[face // NUM_SYMBOLS] | _OF_SYMBOL[face % NUM_SYMBOLS] for face in range(NUM_FACES)]
+)
+"""The faces that match each top face, by top face."""
+
+_ACTIVE_COLOUR: Faces = OF_COLOUR[np.arange(NUM_FACES) // NUM_SYMBOLS]
+"""The coloured faces of the active colour, by top face."""
+
+_WILDS = word_of(
+    face_of(colour, symbol) for colour in Colour for symbol in range(Symbol.WILD, NUM_SYMBOLS)
+)
+_WILD_DRAW_FOURS = word_of(face_of(colour, Symbol.WILD_DRAW_FOUR) for colour in Colour)
+_ALL = np.uint64(2**64 - 1)
+_WITHOUT_WILD_DRAW_FOUR = np.array([_ALL, _ALL ^ _WILD_DRAW_FOURS])
+
+_FACES_OF_CARD: Faces = np.array(
+    [word_of(np.flatnonzero(CARD_KIND[card] == FACE_KIND)) for card in range(NUM_CARDS + 1)]
+)
+"""The faces that each card can lie as, by card; none for `NO_CARD`."""
+
+
+def matching_cards(hands: Faces, top: NDArray[np.uint8]) -> Faces:
+    """Coloured cards of the active colour, or of the top card's number or symbol ("Words")."""
+    return hands & _MATCHES[top]
+
+
+def wilds(hands: Faces) -> Faces:
+    """Wilds held, each under all four colours ("A turn": any colour may be named)."""
+    held = hands & _WILDS
+    held |= held >> np.uint64(32) | held << np.uint64(32)
+    held |= held >> np.uint64(16) | held << np.uint64(16)
+    return held
+
+
+def wild_draw_four_barred(rules: Rules, hands: Faces, top: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Whether a card in hand forbids the Wild Draw 4 ("A turn", "Presets and switches").
+
+    `no_matching_colour` looks at cards of the active colour alone, `no_matching_card` at colour,
+    number and symbol; wilds never forbid it. Under `bluff` nothing does.
+    """
+    if rules.wild_draw_four == "no_matching_colour":
+        return (hands & _ACTIVE_COLOUR[top]) != 0
+    if rules.wild_draw_four == "no_matching_card":
+        return matching_cards(hands, top) != 0
+    return np.zeros(hands.shape, np.bool_)
+
+
+def playable(rules: Rules, hands: Faces, top: NDArray[np.uint8]) -> Faces:
+    """The faces that may be played from these hands on these top cards: (n,) uint64."""
+    free = wilds(hands)
+    barred = wild_draw_four_barred(rules, hands, top)
+    free &= _WITHOUT_WILD_DRAW_FOUR[barred.view(np.uint8)]
+    return matching_cards(hands, top) | free
+
+
+def faces_held(state: State, rows: Rows, seats: NDArray[np.integer]) -> Faces:
+    """The hand of one seat of each game as a set of faces: (n,) uint64."""
+    hands = state.hands.reshape(-1, 2)[state.at_seat(rows, seats)]
+    return hands[:, 0] | hands[:, 1]
+
+
+def drawn_card_playable(state: State, rows: Rows, cards: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Whether the card just drawn may be played now ("A turn": the same legality)."""
+    hands = faces_held(state, rows, state.acting[rows])
+    return (playable(state.rules, hands, state.top[rows]) & _FACES_OF_CARD[cards]) != 0
+
+
+def held_active_colour(state: State, rows: Rows) -> NDArray[np.bool_]:
+    """Whether the player holds a card of the active colour ("Bluffing": guilty)."""
+    hands = faces_held(state, rows, state.acting[rows])
+    return (hands & _ACTIVE_COLOUR[state.top[rows]]) != 0
+
+
+def _phase_actions(rules: Rules) -> NDArray[np.uint64]:
+    """The actions, but for plays and UNO, that each phase offers if nothing else forbids them."""
+    offered: dict[Phase, list[int]] = {
+        Phase.TURN: [Action.DRAW],
+        Phase.DRAWN: [Action.KEEP] if rules.drawn_card == "optional" else [],
+        Phase.CATCH: [Action.CATCH, Action.LET_GO],
+        Phase.CHALLENGE: [Action.CHALLENGE, Action.ACCEPT],
+        Phase.COLOUR: [Action.COLOUR + colour for colour in Colour],
+    }
+    return np.array(
+        [sum(map(bit_in_second_word, offered.get(phase, []))) for phase in Phase], np.uint64
+    )
+
+
+_DRAW_BIT = np.uint64(bit_in_second_word(Action.DRAW))
+_UNO_BIT = np.uint64(bit_in_second_word(Action.UNO))
+
+
+def refresh(state: State, rows: Rows) -> None:
+    """Write the legal actions of `rows` into `state.legal`."""
+    rules = state.rules
+    phase = state.phase[rows]
+    top = state.top[rows]
+    hand = state.hands.reshape(-1, 2)[state.at_seat(rows, state.acting[rows])]
+    faces = hand[:, 0] | hand[:, 1]
+
+    plays = playable(rules, faces, top)
+    own_turn = phase == Phase.TURN
+    plays &= np.where(own_turn, _ALL, _FACES_OF_CARD[state.drawn[rows]])
+
+    others = _phase_actions(rules)[phase]
+    no_draw = ~can_draw(state, rows)
+    if rules.voluntary_draw == "without_match":
+        no_draw |= matching_cards(faces, top) != 0
+    if no_draw.any():
+        others &= ~(_DRAW_BIT * no_draw)
+    if rules.uno_call == "explicit":
+        may_say = (set_sizes(hand) == 2) & (plays != 0) & ~state.said[rows]
+        others |= _UNO_BIT * may_say
+    state.legal[rows, 0] = plays
+    state.legal[rows, 1] = others
+
+
+def unpack(legal: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Legal actions as a mask: (n, 2) uint64 -> (n, A) bool."""
+    octets = legal.astype("<u8", copy=False).view(np.uint8)
+    bits = np.unpackbits(octets, axis=1, count=NUM_ACTIONS, bitorder="little")
+    return bits.view(np.bool_)
+
+
+def is_legal(legal: NDArray[np.uint64], actions: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Whether each action (n,), in range, is in its row of legal actions (n, 2)."""
+    words = legal[np.arange(len(actions)), (actions >= NUM_FACES).astype(np.intp)]
+    return (words >> (actions % NUM_FACES).astype(np.uint64) & np.uint64(1)).astype(np.bool_)
+
+
+def why_illegal(state: State, game: int, action: int) -> str | None:
+    """Why an action may not be played now, naming the rule; None if it may.
+
+    This walks through the rules by itself and does not look at the mask.
+    """
+    phase = Phase(state.phase[game])
+    if phase == Phase.OVER:
+        return "the round is over"
+    if action < NUM_FACES:
+        return _why_no_play(state, game, action, phase)
+    if action == Action.UNO:
+        return _why_no_uno(state, game, phase)
+    if action == Action.DRAW:
+        return _why_no_draw(state, game, phase)
+    if action >= Action.SWAP:
+        return "swapping hands belongs to the house rule seven_zero, which is off"
+    return _why_not_asked(state, action, phase)
+
+
+def _hand_kinds(state: State, game: int) -> list[int]:
+    """Kinds held by the seat to act, one entry per card."""
+    hand = state.hands[game, state.acting[game]]
+    held = (CARD_BITS[:NUM_CARDS] & hand).any(axis=1)
+    return [int(kind) for kind in CARD_KIND[:NUM_CARDS][held]]
+
+
+def _colour_of_kind(kind: int) -> int | None:
+    coloured = kind < NUM_COLOURED_SYMBOLS * NUM_COLOURS
+    return kind // NUM_COLOURED_SYMBOLS if coloured else None
+
+
+def _matches(kind: int, top: int) -> bool:
+    """Whether one card matches the top face ("Words": match)."""
+    colour = _colour_of_kind(kind)
+    if colour is None:
+        return False
+    top_colour, top_symbol = divmod(top, NUM_SYMBOLS)
+    return colour == top_colour or kind % NUM_COLOURED_SYMBOLS == top_symbol
+
+
+def _why_no_play(state: State, game: int, action: int, phase: Phase) -> str | None:
+    kind = kind_of_face(action)
+    text = CARDS[kind]
+    hand = _hand_kinds(state, game)
+    top = int(state.top[game])
+    if phase not in (Phase.TURN, Phase.DRAWN):
+        return f"{text} cannot be played now: {_WAITS_FOR[phase]}"
+    if kind not in hand:
+        return f"{text} is not in the hand of seat {state.acting[game]}"
+    if phase == Phase.DRAWN and kind != CARD_KIND[state.drawn[game]]:
+        return (
+            f"after a draw only the drawn card, {CARDS[CARD_KIND[state.drawn[game]]]}, "
+            "may be played"
+        )
+    if _colour_of_kind(kind) is not None:
+        if _matches(kind, top):
+            return None
+        return (
+            f"{text} does not match: neither the active colour {Colour(top // NUM_SYMBOLS).name} "
+            f"nor the number or symbol of {CARDS[kind_of_face(top)]}"
+        )
+    if text == "W+4":
+        return _why_no_wild_draw_four(state.rules, hand, top)
+    return None
+
+
+def _why_no_wild_draw_four(rules: Rules, hand: list[int], top: int) -> str | None:
+    active = top // NUM_SYMBOLS
+    if rules.wild_draw_four == "no_matching_colour":
+        barring = [CARDS[kind] for kind in hand if _colour_of_kind(kind) == active]
+        what = f"a card of the active colour {Colour(active).name}"
+    elif rules.wild_draw_four == "no_matching_card":
+        barring = [CARDS[kind] for kind in hand if _matches(kind, top)]
+        what = "a matching card"
+    else:
+        return None
+    if not barring:
+        return None
+    return (
+        f"Wild Draw 4 may not be played while holding {what} ({' '.join(barring)}): "
+        f"wild_draw_four is {rules.wild_draw_four}"
+    )
+
+
+def _why_no_uno(state: State, game: int, phase: Phase) -> str | None:
+    if state.rules.uno_call == "automatic":
+        return "UNO is said by itself: uno_call is automatic"
+    if phase not in (Phase.TURN, Phase.DRAWN):
+        return f"UNO is said on one's own turn: {_WAITS_FOR[phase]}"
+    hand = _hand_kinds(state, game)
+    if len(hand) != 2:
+        return f"UNO is said holding two cards, seat {state.acting[game]} holds {len(hand)}"
+    if state.said[game]:
+        return "UNO has been said this turn"
+    if all(_why_no_play(state, game, face, phase) for face in range(NUM_FACES)):
+        return "UNO is said before playing the second-last card, and neither may be played now"
+    return None
+
+
+def _why_no_draw(state: State, game: int, phase: Phase) -> str | None:
+    if phase == Phase.DRAWN:
+        return "a card has been drawn this turn"
+    if phase != Phase.TURN:
+        return f"no card can be drawn now: {_WAITS_FOR[phase]}"
+    if not can_draw(state, np.array([game]))[0]:
+        return "there is no card to draw: the pile is empty and no discard lies below the top one"
+    if state.rules.voluntary_draw == "without_match":
+        top = int(state.top[game])
+        matching = [CARDS[kind] for kind in _hand_kinds(state, game) if _matches(kind, top)]
+        if matching:
+            return (
+                f"no draw while holding a matching card ({' '.join(matching)}): "
+                "voluntary_draw is without_match"
+            )
+    return None
+
+
+_WAITS_FOR = {
+    Phase.TURN: "it is a player's turn",
+    Phase.DRAWN: "the drawn card may be played",
+    Phase.CATCH: "opponents are asked whether they catch a player who did not say UNO",
+    Phase.CHALLENGE: "the victim of a Wild Draw 4 is asked whether to challenge it",
+    Phase.COLOUR: "the opening wild waits for its colour",
+}
+
+_ASKED_IN = {
+    Action.KEEP: (Phase.DRAWN, "only a card just drawn can be kept"),
+    Action.CATCH: (Phase.CATCH, "nobody went down to one card without saying UNO"),
+    Action.LET_GO: (Phase.CATCH, "nobody went down to one card without saying UNO"),
+    Action.CHALLENGE: (Phase.CHALLENGE, "there is no Wild Draw 4 to challenge"),
+    Action.ACCEPT: (Phase.CHALLENGE, "there is no Wild Draw 4 to accept"),
+    Action.COLOUR: (Phase.COLOUR, "there is no opening wild without a colour"),
+}
+
+
+def _why_not_asked(state: State, action: int, phase: Phase) -> str | None:
+    """Why an answer to a question that belongs to one phase may not be given."""
+    asked_in, otherwise = _ASKED_IN[Action(min(action, Action.COLOUR))]
+    if phase != asked_in:
+        return f"{ACTIONS[action]}: {otherwise}"
+    if action == Action.KEEP and state.rules.drawn_card == "forced":
+        return "a drawn card that can be played must be played: drawn_card is forced"
+    return None

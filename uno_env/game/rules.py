@@ -1,0 +1,207 @@
+"""`Rules`: every switch of the rulebook as one immutable value, and the three presets."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from uno_env.game.cards import DECK_SIZES
+
+MIN_PLAYERS: Final = 2
+MAX_PLAYERS: Final = 10
+HAND_SIZE: Final = 7
+"""Cards dealt to each player (rulebook, "Setting up")."""
+
+
+def _one_of(*allowed: str) -> Any:
+    return {"allowed": ", ".join(map(repr, allowed)), "check": lambda value: value in allowed}
+
+
+def _whole_number(low: int, high: int) -> Any:
+    def check(value: object) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+    return {"allowed": f"a whole number from {low} to {high}", "check": check}
+
+
+def _flag() -> Any:
+    return {"allowed": "True or False", "check": lambda value: isinstance(value, bool)}
+
+
+def _unbuilt_flag() -> Any:
+    return {
+        "allowed": "False (this house rule is not available yet)",
+        "check": lambda value: value is False,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """The rules of a game. Defaults are the preset `angry_birds`; see the rulebook's table.
+
+    Raises:
+        ValueError: a field has a value that is not allowed; the message names the field, the value
+            and what is allowed.
+    """
+
+    num_players: int = field(default=2, metadata=_whole_number(MIN_PLAYERS, MAX_PLAYERS))
+    """Seats at the table."""
+    deck: str = field(default="angry_birds", metadata=_one_of(*DECK_SIZES))
+    """`angry_birds`: 112 cards with 4 King Pigs; `classic`: 108."""
+    dealer_draw: str = field(
+        default="symbols_zero", metadata=_one_of("symbols_zero", "numbers_only")
+    )
+    """When drawing for the dealer, whether a symbol counts zero or is drawn again."""
+    voluntary_draw: str = field(default="always", metadata=_one_of("always", "without_match"))
+    """Whether one may draw while holding a matching card."""
+    drawn_card: str = field(default="optional", metadata=_one_of("optional", "forced"))
+    """Whether a drawn card that can be played may be kept."""
+    wild_draw_four: str = field(
+        default="no_matching_colour",
+        metadata=_one_of("no_matching_colour", "no_matching_card", "bluff"),
+    )
+    """When a Wild Draw 4 may be played; `bluff`: always, but it may be challenged."""
+    uno_call: str = field(default="explicit", metadata=_one_of("explicit", "automatic"))
+    """Whether saying UNO is an action, or always said."""
+    uno_enforcement: str = field(default="caught", metadata=_one_of("caught", "automatic"))
+    """Whether a missing call must be caught, or is always punished."""
+    uno_penalty: int = field(default=2, metadata=_whole_number(1, 10))
+    """Cards drawn for a missing call."""
+    king_pig_recipients: str = field(default="all", metadata=_one_of("all", "opponents"))
+    """To whom a King Pig deals."""
+    last_card_draws: bool = field(default=True, metadata=_flag())
+    """Whether the draws of a last card are dealt before points are counted."""
+    action_points: int = field(default=50, metadata=_whole_number(0, 500))
+    """Points of a Skip, Reverse or Draw Two."""
+    wild_points: int = field(default=50, metadata=_whole_number(0, 500))
+    """Points of a Wild, Wild Draw 4 or King Pig."""
+    scoring: str = field(default="winner", metadata=_one_of("winner", "lowest"))
+    """`winner` takes the opponents' points; `lowest`: own cards count, lowest total wins."""
+    target: int = field(default=500, metadata=_whole_number(1, 100_000))
+    """The total that ends a game."""
+    stacking: bool = field(default=False, metadata=_unbuilt_flag())
+    """House rule: answer a draw card with one of the same kind."""
+    seven_zero: bool = field(default=False, metadata=_unbuilt_flag())
+    """House rule: a 7 swaps hands, a 0 passes them on."""
+    jump_in: bool = field(default=False, metadata=_unbuilt_flag())
+    """House rule: an identical card may be played out of turn."""
+    draw_to_match: bool = field(default=False, metadata=_unbuilt_flag())
+    """House rule: draw until a card can be played."""
+    partners: bool = field(default=False, metadata=_unbuilt_flag())
+    """House rule: four players, two pairs."""
+
+    def __post_init__(self) -> None:
+        for spec in dataclasses.fields(self):
+            check: Callable[[object], bool] = spec.metadata["check"]
+            value = getattr(self, spec.name)
+            try:
+                allowed = check(value)
+            except TypeError:  # an unhashable or incomparable value
+                allowed = False
+            if not allowed:
+                raise ValueError(f"{spec.name}={value!r}: allowed is {spec.metadata['allowed']}")
+
+    @classmethod
+    def preset(cls, name: str, **switches: Any) -> Rules:
+        """The preset `name` with some switches set otherwise.
+
+        Args:
+            name: `angry_birds`, `classic` or `official`.
+            **switches: fields of `Rules`.
+
+        Raises:
+            ValueError: unknown preset, unknown switch, or a value that is not allowed.
+        """
+        if not isinstance(name, str) or name not in PRESETS:
+            raise ValueError(f"unknown preset {name!r}: known are {', '.join(PRESETS)}")
+        known = {spec.name for spec in dataclasses.fields(cls)}
+        for switch in switches:
+            if switch not in known:
+                raise ValueError(
+                    f"unknown switch {switch!r} of Rules: known are {', '.join(sorted(known))}"
+                )
+        return cls(**{**PRESETS[name], **switches})
+
+    @classmethod
+    def make(cls, rules: Rules | str | Mapping[str, Any], **switches: Any) -> Rules:
+        """Rules from any of the forms that callers may use.
+
+        Args:
+            rules: a `Rules`; a preset's name; its text form as `str` gives it; or a mapping with an
+                optional key `preset` and the switches that differ.
+            **switches: fields that differ again.
+
+        Raises:
+            ValueError: as for `preset`.
+            TypeError: `rules` is none of these.
+        """
+        if isinstance(rules, Rules):
+            known = dataclasses.asdict(rules)
+            return cls.preset("angry_birds", **{**known, **switches}) if switches else rules
+        if isinstance(rules, str):
+            return cls.parse(rules, **switches)
+        if isinstance(rules, Mapping):
+            named = dict(rules)
+            return cls.preset(named.pop("preset", "angry_birds"), **{**named, **switches})
+        raise TypeError(
+            f"rules must be a Rules, the name of a preset or a mapping, not {type(rules).__name__}"
+        )
+
+    @classmethod
+    def parse(cls, text: str, **switches: Any) -> Rules:
+        """Rules from text such as ``classic num_players=4 uno_penalty=2``, as `str` writes them.
+
+        Raises:
+            ValueError: the text does not have this form, or as for `preset`.
+        """
+        name, *words = text.split() or [""]
+        named: dict[str, Any] = {}
+        for word in words:
+            key, equals, value = word.partition("=")
+            if not equals:
+                raise ValueError(f"{word!r} in rules {text!r}: written is switch=value")
+            named[key] = _parse_value(value)
+        return cls.preset(name, **{**named, **switches})
+
+    def __str__(self) -> str:
+        """The preset that is nearest, and the switches that differ from it."""
+        differing = [
+            (name, {k: v for k, v in dataclasses.asdict(self).items() if v != preset[k]})
+            for name, preset in ((name, _whole_preset(name)) for name in PRESETS)
+        ]
+        name, switches = min(differing, key=lambda entry: len(entry[1]))
+        return " ".join([name, *(f"{key}={value}" for key, value in switches.items())])
+
+    @property
+    def deck_size(self) -> int:
+        """Cards in the deck."""
+        return DECK_SIZES[self.deck]
+
+
+def _parse_value(text: str) -> Any:
+    if text in ("True", "False"):
+        return text == "True"
+    return int(text) if text.isdecimal() else text
+
+
+def _whole_preset(name: str) -> dict[str, Any]:
+    return dataclasses.asdict(Rules.preset(name))
+
+
+PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "angry_birds": {},
+    "classic": {
+        "deck": "classic",
+        "dealer_draw": "numbers_only",
+        "voluntary_draw": "without_match",
+        "drawn_card": "forced",
+        "wild_draw_four": "no_matching_card",
+        "uno_enforcement": "automatic",
+        "uno_penalty": 4,
+        "action_points": 20,
+    },
+    "official": {"deck": "classic", "wild_draw_four": "bluff", "action_points": 20},
+}
+"""How each preset differs from the defaults of `Rules`."""

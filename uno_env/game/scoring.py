@@ -1,0 +1,93 @@
+"""Points, totals, the winners of a game, and rewards.
+
+The rules are in the rulebook's section "The end of a round and of a game".
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uno_env.game.cards import NUM_COLOURED_SYMBOLS, NUM_COLOURS, WILD_KINDS, Words, count_kinds
+from uno_env.game.rules import Rules
+from uno_env.game.state import NO_SEAT, Phase, Rows, State
+
+
+@cache
+def card_points(rules: Rules) -> NDArray[np.int32]:
+    """Points of each kind of card: (55,) int32."""
+    symbols = [*range(10), *[rules.action_points] * (NUM_COLOURED_SYMBOLS - 10)]
+    values = symbols * NUM_COLOURS + [rules.wild_points] * len(WILD_KINDS)
+    points = np.array(values, dtype=np.int32)
+    points.flags.writeable = False
+    return points
+
+
+def hand_points(rules: Rules, hands: Words) -> NDArray[np.int32]:
+    """Points of the cards in each hand: (..., 2) uint64 -> (...) int32."""
+    return count_kinds(hands).astype(np.int32) @ card_points(rules)
+
+
+def end_round(state: State, rows: Rows, winners: NDArray[np.integer]) -> None:
+    """End the round of `rows`, won by the seats `winners` (n,) that have gone out.
+
+    `winner` scoring: the winner takes the points of all other hands, so of all hands, its own being
+    empty. `lowest`: each player's own cards are added to that player's total.
+    """
+    points = hand_points(state.rules, state.hands[rows])
+    if state.rules.scoring == "winner":
+        total = points.sum(axis=1)
+        points[:] = 0
+        points[np.arange(len(rows)), winners] = total
+    state.points[rows] = points
+    state.scores[rows] += points
+    state.winner[rows] = winners
+    state.phase[rows] = Phase.OVER
+
+
+def block_round(state: State, rows: Rows) -> None:
+    """Nobody can do anything: the round is void, without points ("A turn")."""
+    state.winner[rows] = NO_SEAT
+    state.phase[rows] = Phase.OVER
+
+
+def game_over(rules: Rules, scores: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Whether a total has reached the target: (N, P) -> (N,)."""
+    return (scores >= rules.target).any(axis=1)
+
+
+def game_winners(rules: Rules, scores: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Who has won where the game is over: (N, P) -> (N, P) bool.
+
+    The highest total, or under `lowest` the lowest; equal totals win together.
+    """
+    best = scores.min(axis=1) if rules.scoring == "lowest" else scores.max(axis=1)
+    winners: NDArray[np.bool_] = np.equal(scores, best[:, None])
+    winners &= game_over(rules, scores)[:, None]
+    return winners
+
+
+def win_rewards(winners: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Zero-sum rewards for winning: (n, P) bool -> (n, P) float32.
+
+    A sole winner gets +1 and each loser -1 / (P - 1); several winners share. Without a winner all
+    get zero.
+    """
+    players = winners.shape[1]
+    number = np.maximum(winners.sum(axis=1, keepdims=True), 1)
+    share = winners.astype(np.float32) * (players / number)
+    share -= winners.any(axis=1, keepdims=True)
+    return share / np.float32(players - 1)
+
+
+def point_rewards(rules: Rules, points: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Zero-sum rewards for points: (n, P) int32 -> (n, P) float32, in points of the game.
+
+    Each seat gets what it gained on the mean of its opponents; under `lowest`, what it was spared.
+    """
+    players = points.shape[1]
+    gained = points - points.sum(axis=1, keepdims=True) / players
+    gained *= players / (players - 1)
+    return (-gained if rules.scoring == "lowest" else gained).astype(np.float32)

@@ -1,0 +1,177 @@
+"""The state of N games as arrays, and the seats' wheel."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uno_env.game.cards import NO_CARD, NUM_COLOURS, Words
+from uno_env.game.rules import Rules
+
+Rows: TypeAlias = NDArray[np.intp]
+"""Indices of games in the batch: shape (n,), no index twice."""
+
+NO_SEAT = -1
+LACK_CAP = 15
+"""`State.lack` counts up to here; here it also means "never shown"."""
+
+
+class Phase(IntEnum):
+    """What kind of decision a game waits for."""
+
+    TURN = 0
+    """A player's turn: play, draw, say UNO."""
+    DRAWN = 1
+    """The player drew a card that may be played."""
+    CATCH = 2
+    """An opponent may catch the player who did not say UNO."""
+    CHALLENGE = 3
+    """The victim of a Wild Draw 4 may challenge it."""
+    COLOUR = 4
+    """The dealer's left names the colour of an opening wild."""
+    SWAP = 5
+    """House rule `seven_zero`; not reached yet."""
+    JUMP_IN = 6
+    """House rule `jump_in`; not reached yet."""
+    STACK = 7
+    """House rule `stacking`; not reached yet."""
+    OVER = 8
+    """The round has ended."""
+
+
+class Hop(IntEnum):
+    """How the turn moves on: the rows of `wheel`."""
+
+    NEXT = 0
+    SKIP = 1
+    REVERSE = 2
+
+
+@cache
+def wheel(num_players: int) -> NDArray[np.uint8]:
+    """Where the turn goes: ``wheel(P)[hop, turn]``, shape (3, 2 P).
+
+    A turn is a seat and a direction in one number: ``seat`` while play runs clockwise,
+    ``P + seat`` while it runs the other way.
+    """
+    table = np.empty((len(Hop), 2 * num_players), dtype=np.uint8)
+    for turn in range(2 * num_players):
+        backwards, seat = divmod(turn, num_players)
+        step = -1 if backwards else 1
+        after_reverse = seat if num_players == 2 else (seat - step) % num_players
+        table[Hop.NEXT, turn] = backwards * num_players + (seat + step) % num_players
+        table[Hop.SKIP, turn] = backwards * num_players + (seat + 2 * step) % num_players
+        table[Hop.REVERSE, turn] = (1 - backwards) * num_players + after_reverse
+    table.flags.writeable = False
+    return table
+
+
+@dataclass(slots=True)
+class State:
+    """N games of P players under one set of rules; D cards in the deck.
+
+    Hands, draw pile and discard pile are disjoint and together make up the deck (of a position that
+    was loaded: the cards it has).
+    """
+
+    rules: Rules
+    hands: Words
+    """(N, P, 2) the cards of each seat."""
+    known: Words
+    """(N, P, 2) cards a King Pig was seen to deal to each seat, not played since."""
+    lack: NDArray[np.uint8]
+    """(N, P, 4) cards each seat got since it last drew while that colour was active, up to
+    `LACK_CAP`."""
+    discard: Words
+    """(N, 2) all cards of the discard pile, the top one too."""
+    pile: NDArray[np.uint8]
+    """(N, D) the draw pile: cards from `pile_at` on, next card first."""
+    pile_at: NDArray[np.uint8]
+    """(N,) where the draw pile begins in `pile`; D when it is empty."""
+    top: NDArray[np.uint8]
+    """(N,) the top face; its colour is the active one."""
+    turn: NDArray[np.uint8]
+    """(N,) whose turn it is, and the direction: see `wheel`."""
+    acting: NDArray[np.uint8]
+    """(N,) the seat to decide: the player's, or that of an opponent who is asked."""
+    phase: NDArray[np.uint8]
+    """(N,) `Phase`."""
+    drawn: NDArray[np.uint8]
+    """(N,) the card just drawn in phase DRAWN, else `NO_CARD`."""
+    said: NDArray[np.bool_]
+    """(N,) whether the player has said UNO this turn."""
+    guilty: NDArray[np.bool_]
+    """(N,) whether the Wild Draw 4 just played was a bluff."""
+    dealer: NDArray[np.uint8]
+    """(N,) the dealer's seat."""
+    winner: NDArray[np.int8]
+    """(N,) who went out, `NO_SEAT` before the end and in a blocked round."""
+    points: NDArray[np.int32]
+    """(N, P) points of this round, zeros until it is over."""
+    scores: NDArray[np.int32]
+    """(N, P) totals of the game."""
+    stream: NDArray[np.uint64]
+    """(N,) the state of each game's random stream (`dealing`)."""
+    legal: Words
+    """(N, 2) the legal actions as bits, by action id."""
+
+    @classmethod
+    def empty(cls, rules: Rules, num_games: int) -> State:
+        """State for `num_games` games, still to be dealt."""
+        players = rules.num_players
+        return cls(
+            rules=rules,
+            hands=np.zeros((num_games, players, 2), np.uint64),
+            known=np.zeros((num_games, players, 2), np.uint64),
+            lack=np.full((num_games, players, NUM_COLOURS), LACK_CAP, np.uint8),
+            discard=np.zeros((num_games, 2), np.uint64),
+            pile=np.full((num_games, rules.deck_size), NO_CARD, np.uint8),
+            pile_at=np.full(num_games, rules.deck_size, np.uint8),
+            top=np.zeros(num_games, np.uint8),
+            turn=np.zeros(num_games, np.uint8),
+            acting=np.zeros(num_games, np.uint8),
+            phase=np.full(num_games, Phase.OVER, np.uint8),
+            drawn=np.full(num_games, NO_CARD, np.uint8),
+            said=np.zeros(num_games, np.bool_),
+            guilty=np.zeros(num_games, np.bool_),
+            dealer=np.zeros(num_games, np.uint8),
+            winner=np.full(num_games, NO_SEAT, np.int8),
+            points=np.zeros((num_games, players), np.int32),
+            scores=np.zeros((num_games, players), np.int32),
+            stream=np.zeros(num_games, np.uint64),
+            legal=np.zeros((num_games, 2), np.uint64),
+        )
+
+    @property
+    def num_games(self) -> int:
+        """Games in the batch."""
+        return len(self.phase)
+
+    def take(self, rows: Rows) -> State:
+        """A copy of some games, in the order asked for."""
+        return State(self.rules, *(array[rows] for array in self.arrays().values()))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name; the first axis of each is the game."""
+        names = (spec.name for spec in dataclasses.fields(self))
+        return {name: getattr(self, name) for name in names if name != "rules"}
+
+    def seats_on_turn(self, rows: Rows) -> NDArray[np.intp]:
+        """The seats whose turn it is."""
+        turn = self.turn[rows].astype(np.intp)
+        return turn % self.rules.num_players
+
+    def next_seats(self, rows: Rows) -> NDArray[np.intp]:
+        """The seats that would be next in the direction of play."""
+        turn = wheel(self.rules.num_players)[Hop.NEXT, self.turn[rows]]
+        return turn.astype(np.intp) % self.rules.num_players
+
+    def at_seat(self, rows: Rows, seats: NDArray[np.integer]) -> NDArray[np.intp]:
+        """Index of a seat of each game in arrays flattened over games and seats."""
+        return rows * self.rules.num_players + seats
