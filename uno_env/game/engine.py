@@ -69,6 +69,10 @@ class GameBatch:
         """The actions that seat may take: (N, A) bool, a new array at each call."""
         return legality.unpack(self.state.legal)
 
+    def legal_of(self, where: ArrayLike) -> NDArray[np.bool_]:
+        """`legal` for some of the games: (n, A) bool. Args as for `reset`."""
+        return legality.unpack(self.state.legal[self._rows(where)])
+
     @property
     def done(self) -> NDArray[np.bool_]:
         """Whether the round is over: (N,) bool."""
@@ -99,14 +103,31 @@ class GameBatch:
         """Who has won the game, once it is over: (N, P) bool."""
         return scoring.game_winners(self.rules, self.scores) & self.done[:, None]
 
-    def observe(self, seat: ArrayLike | None = None) -> NDArray[np.uint8]:
+    def observe(
+        self, seat: ArrayLike | None = None, where: ArrayLike | None = None
+    ) -> NDArray[np.uint8]:
         """What a seat may know, as laid out in `observation`: (N, F) uint8.
 
         Args:
-            seat: an index or (N,) indices; by default the seat to act in each game.
+            seat: an index, or one for each game; by default the seat to act.
+            where: which games, as for `reset`; all by default.
         """
-        seats = self.player if seat is None else np.broadcast_to(seat, (self.num_games,))
-        return observation.observe(self.state, self._all, np.asarray(seats, dtype=np.intp))
+        rows = self._rows(where)
+        return observation.observe(self.state, rows, self._seats(seat, rows))
+
+    def observe_all(
+        self, seat: ArrayLike | None = None, where: ArrayLike | None = None
+    ) -> NDArray[np.uint8]:
+        """The observation, all hands and the draw pile: (N, FULL_SIZE) uint8.
+
+        For critics in training and for players that cheat. Args as for `observe`.
+        """
+        rows = self._rows(where)
+        return observation.observe_all(self.state, rows, self._seats(seat, rows))
+
+    def _seats(self, seat: ArrayLike | None, rows: Rows) -> NDArray[np.intp]:
+        seats = self.player[rows] if seat is None else np.broadcast_to(seat, rows.shape)
+        return np.asarray(seats, dtype=np.intp)
 
     def position(self, game: int) -> Position:
         """One game as a readable value."""

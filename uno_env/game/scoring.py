@@ -55,7 +55,7 @@ def block_round(state: State, rows: Rows) -> None:
 
 def game_over(rules: Rules, scores: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Whether a total has reached the target: (N, P) -> (N,)."""
-    return (scores >= rules.target).any(axis=1)
+    return np.any(scores >= rules.target, axis=1)
 
 
 def game_winners(rules: Rules, scores: NDArray[np.int32]) -> NDArray[np.bool_]:
