@@ -61,7 +61,7 @@ def _next_words(state: State, rows: Rows, counts: NDArray[np.intp] | int) -> NDA
     """The next words of each stream: (n, largest count); each stream moves on by its own count."""
     before = state.stream[rows]
     state.stream[rows] = before + np.atleast_1d(counts).astype(np.uint64) * _GAMMA
-    width = int(np.max(counts, initial=0))
+    width = int(np.max(counts, initial=1))
     steps = np.arange(1, width + 1, dtype=np.uint64) * _GAMMA
     return _mix(before[:, None] + steps)
 
@@ -222,14 +222,8 @@ def _deal_pile_until_colour(
     return np.where(found, -1, counts)
 
 
-def deal_round(state: State, rows: Rows) -> NDArray[np.uint8]:
-    """Shuffle, deal seven each from the dealer's left, turn up a card (rulebook, "Setting up").
-
-    A Wild Draw 4 that is turned up goes back, the pile is shuffled again, another is turned up.
-
-    Returns:
-        The opening cards (n,), not yet laid on the discard pile.
-    """
+def deal_round(state: State, rows: Rows) -> None:
+    """Shuffle and deal seven each, one by one from the dealer's left ("Setting up")."""
     players = state.rules.num_players
     state.hands[rows] = 0
     state.discard[rows] = 0
@@ -239,12 +233,25 @@ def deal_round(state: State, rows: Rows) -> NDArray[np.uint8]:
     state.lack[rows] = LACK_CAP
     state.known[rows] = 0
 
+
+def turn_up(state: State, rows: Rows) -> NDArray[np.uint8]:
+    """Turn up the opening cards (n,), not yet laid on the discard pile ("Setting up").
+
+    A Wild Draw 4 goes back, the pile is shuffled again, another card is turned up.
+    """
     opening = state.pile[rows, state.pile_at[rows]]
     while (again := np.flatnonzero(CARD_KIND[opening] == WILD_KINDS[1])).size:
-        held = np.bitwise_or.reduce(state.hands[rows[again]], axis=1)
-        deck = CARD_BITS[: state.rules.deck_size]
-        present = ~(held[:, None, :] & deck).any(axis=2)
-        _shuffle(state, rows[again], present)
+        _shuffle(state, rows[again], _in_pile(state, rows[again]))
         opening[again] = state.pile[rows[again], state.pile_at[rows[again]]]
     state.pile_at[rows] += 1
     return opening
+
+
+def _in_pile(state: State, rows: Rows) -> NDArray[np.bool_]:
+    """Which cards the draw pile holds: (n, D)."""
+    size = state.rules.deck_size
+    used = np.arange(size) < state.pile_at[rows, None]
+    cards = np.where(used, NO_CARD, state.pile[rows]).astype(np.intp)
+    present = np.zeros((len(rows), NUM_CARDS + 1), np.bool_)
+    np.put_along_axis(present, cards, True, axis=1)
+    return present[:, :size]

@@ -151,8 +151,8 @@ class GameBatch:
         `step` itself trusts its caller; adapters check what comes from outside.
 
         Raises:
-            ValueError: wrong shape, an action out of range, or an illegal one; the message names
-                the first game concerned and the reason.
+            ValueError: wrong shape, an action out of range, an illegal one, or no game that waits
+                for one; the message names the first game concerned and the reason.
             TypeError: not integers.
         """
         array = np.asarray(actions)
@@ -163,6 +163,8 @@ class GameBatch:
                 f"actions have the shape {array.shape}: allowed is ({self.num_games},)"
             )
         live = ~self.done
+        if not live.any():
+            raise ValueError("every round is over: deal with next_round or reset before playing on")
         out = live & ((array < 0) | (array >= NUM_ACTIONS))
         if out.any():
             game = int(out.argmax())
@@ -214,8 +216,11 @@ class GameBatch:
     def _deal(self, rows: Rows) -> None:
         self.state.points[rows] = 0
         self.state.winner[rows] = NO_SEAT
-        opening = dealing.deal_round(self.state, rows)
-        effects.open_round(self.state, rows, opening)
+        dealing.deal_round(self.state, rows)
+        self._open(rows)
+
+    def _open(self, rows: Rows) -> None:
+        effects.open_round(self.state, rows, dealing.turn_up(self.state, rows))
         self._settle(rows)
 
     def _rows(self, where: ArrayLike | None) -> Rows:
@@ -428,7 +433,8 @@ class GameBatch:
                 f"the position has the rules [{loaded.rules}], the batch has [{self.rules}]"
             )
         row = self._all[[game]]
-        opening = position.write(self.state, int(row[0]), loaded)
-        if opening is not None:
-            effects.open_round(self.state, row, np.array([opening], np.uint8))
-        self._settle(row)
+        position.write(self.state, int(row[0]), loaded)
+        if loaded.opening is None:
+            self._settle(row)
+        else:
+            self._open(row)

@@ -239,7 +239,9 @@ def _observe_others(
     """By place of the opponents: colours they lack, and colours they were seen to be dealt."""
     number, opponents = others.shape
     lack = LACK_CAP - state.lack.reshape(-1, NUM_COLOURS)[others]
-    out[:, LAYOUT["lack"]][:, : opponents * NUM_COLOURS] = lack.reshape(number, -1)
+    out[:, LAYOUT["lack"]][:, : opponents * NUM_COLOURS] = lack.reshape(
+        number, opponents * NUM_COLOURS
+    )
     some = np.flatnonzero(known.any(axis=(1, 2)))
     if some.size:
         colours = set_sizes(known[some, :, None, :] & _COLOUR_SETS)

@@ -300,8 +300,8 @@ def _validate_phase(position: Position) -> None:
     if (position.opening is None) != bool(position.discard):
         raise ValueError("a position has either a discard pile or an opening card")
     if position.opening is not None:
-        if position.opening == "W+4":
-            raise ValueError("opening=W+4: an opening Wild Draw 4 goes back to the pile")
+        if position.opening == "W+4" and set(position.draw) <= {"W+4"}:
+            raise ValueError("opening=W+4: it goes back, and the pile holds no other card to turn")
         if colour is not None or phase != "turn":
             raise ValueError("with an opening card the colour and the phase are still to come")
         return
@@ -408,8 +408,8 @@ def _cards_of_set(held: Words) -> Hand:
     return tuple(CARDS[kind] for kind in CARD_KIND[:NUM_CARDS][in_set])
 
 
-def write(state: State, game: int, position: Position) -> int | None:
-    """Put a position in the place of game `game`; returns the card of an opening still to come."""
+def write(state: State, game: int, position: Position) -> None:
+    """Put a position in the place of game `game`; an opening card lies on the draw pile."""
     supply = _Supply()
     size = state.rules.deck_size
     hands = [supply.take(hand) for hand in position.hands]
@@ -420,7 +420,8 @@ def write(state: State, game: int, position: Position) -> int | None:
         state.known[game, seat] = _set_of(of_kind)
     state.lack[game] = position.lack
     state.discard[game] = _set_of(supply.take(position.discard))
-    pile = supply.take(position.draw)
+    opening = () if position.opening is None else (position.opening,)
+    pile = supply.take((*opening, *position.draw))
     state.pile[game] = NO_CARD
     state.pile_at[game] = size - len(pile)
     state.pile[game, size - len(pile) :] = pile
@@ -441,7 +442,6 @@ def write(state: State, game: int, position: Position) -> int | None:
     state.winner[game] = NO_SEAT if position.winner is None else position.winner
     state.points[game] = position.points
     state.scores[game] = position.scores
-    return None if position.opening is None else supply.take((position.opening,))[0]
 
 
 class _Supply:

@@ -202,6 +202,11 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
         "uno_penalty": 4,
         "action_points": 20,
     },
-    "official": {"deck": "classic", "wild_draw_four": "bluff", "action_points": 20},
+    "official": {
+        "deck": "classic",
+        "wild_draw_four": "bluff",
+        "king_pig_recipients": "opponents",
+        "action_points": 20,
+    },
 }
 """How each preset differs from the defaults of `Rules`."""

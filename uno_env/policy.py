@@ -1,0 +1,239 @@
+"""Portable policy files: written, read and played with numpy alone.
+
+A policy file is one ``.safetensors`` file: the weights of a network, and a header that says what
+they are. Reading one runs no code; a file that does not fit is refused with the reason.
+
+The network treats the four colours alike. Every colour is described by the same features (cards of
+that colour in hand, unseen, seen to be dealt to others; who lacks it; whether it is active) and
+goes through the same two layers, beside the features that belong to no colour and the mean over the
+colours; so what is learnt about one colour holds for all::
+
+    first[c]  = relu(colour[c] @ W1 + common @ W2 + b1)
+    second[c] = relu(first[c] @ W3 + mean(first) @ W4 + b2)
+    the 16 plays and the naming of colour c = second[c] @ W5 + b5
+    all other actions                       = mean(second) @ W6 + b6
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from uno_env.game.actions import ACTION_LAYOUT_VERSION, NUM_ACTIONS, Action
+from uno_env.game.cards import NUM_COLOURED_SYMBOLS, NUM_COLOURS, NUM_SYMBOLS
+from uno_env.game.observation import (
+    LAYOUT,
+    OBSERVATION_LAYOUT_VERSION,
+    OBSERVATION_SIZE,
+    SCALE,
+)
+from uno_env.game.rules import MAX_PLAYERS, Rules
+
+FORMAT_VERSION = 1
+NETWORK = "colour-shared"
+MAX_HIDDEN = 4096
+
+
+class PolicyFileError(ValueError):
+    """A policy file that cannot be used; the message says which and why."""
+
+
+def _colour_inputs() -> NDArray[np.intp]:
+    rows = []
+    for colour in range(NUM_COLOURS):
+        own = [
+            LAYOUT[name].start + NUM_COLOURED_SYMBOLS * colour + symbol
+            for name in ("hand", "drawn", "unseen", "known")
+            for symbol in range(NUM_COLOURED_SYMBOLS)
+        ]
+        for name, width in (("known_colours", NUM_COLOURS + 1), ("lack", NUM_COLOURS)):
+            own += [LAYOUT[name].start + width * place + colour for place in range(MAX_PLAYERS - 1)]
+        rows.append([*own, LAYOUT["colour"].start + colour])
+    return np.array(rows)
+
+
+COLOUR_INPUTS = _colour_inputs()
+"""Places in the observation of the features of each colour: (4, 71)."""
+COMMON_INPUTS: NDArray[np.intp] = np.setdiff1d(np.arange(OBSERVATION_SIZE), COLOUR_INPUTS)
+"""Places of the features that belong to no colour."""
+
+COLOUR_OUTPUTS: NDArray[np.intp] = np.array(
+    [
+        [*range(NUM_SYMBOLS * colour, NUM_SYMBOLS * (colour + 1)), Action.COLOUR + colour]
+        for colour in range(NUM_COLOURS)
+    ]
+)
+"""The actions whose logits come from each colour: (4, 17)."""
+COMMON_OUTPUTS: NDArray[np.intp] = np.setdiff1d(np.arange(NUM_ACTIONS), COLOUR_OUTPUTS)
+"""The other actions."""
+
+
+def weight_shapes(hidden: int) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of the weights of a network with `hidden` units a layer."""
+    return {
+        "first.colour": (COLOUR_INPUTS.shape[1], hidden),
+        "first.common": (len(COMMON_INPUTS), hidden),
+        "first.bias": (hidden,),
+        "second.own": (hidden, hidden),
+        "second.mean": (hidden, hidden),
+        "second.bias": (hidden,),
+        "colour.weight": (hidden, COLOUR_OUTPUTS.shape[1]),
+        "colour.bias": (COLOUR_OUTPUTS.shape[1],),
+        "common.weight": (hidden, len(COMMON_OUTPUTS)),
+        "common.bias": (len(COMMON_OUTPUTS),),
+    }
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy network and what is known about it.
+
+    Args:
+        weights: arrays by name, float32, of the shapes that `weight_shapes` gives.
+        rules: the rules it was trained for. It plays under any.
+        training: a summary of its training, of values that JSON can hold.
+
+    Raises:
+        PolicyFileError: weights that do not make a network.
+    """
+
+    weights: Mapping[str, NDArray[np.float32]]
+    rules: Rules
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        bias = self.weights.get("first.bias")
+        if bias is None or bias.ndim != 1 or not 1 <= len(bias) <= MAX_HIDDEN:
+            raise PolicyFileError("the weights hold no usable `first.bias`")
+        shapes = weight_shapes(len(bias))
+        if set(self.weights) != set(shapes):
+            odd = sorted(set(self.weights) ^ set(shapes))
+            raise PolicyFileError(f"missing or unknown weights: {', '.join(odd)}")
+        for name, shape in shapes.items():
+            array = self.weights[name]
+            if array.shape != shape or array.dtype != np.float32:
+                raise PolicyFileError(
+                    f"weights {name} are {array.dtype} of shape {array.shape}: needed is float32 "
+                    f"of shape {shape}"
+                )
+            if not np.isfinite(array).all():
+                raise PolicyFileError(f"weights {name} are not all finite numbers")
+
+    @property
+    def hidden(self) -> int:
+        """Units in each hidden layer."""
+        return len(self.weights["first.bias"])
+
+    def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """The preference for each action, legal or not: (B, F) uint8 -> (B, A) float32."""
+        w = self.weights
+        scaled = observation * SCALE
+        colour = scaled[:, COLOUR_INPUTS]
+        common = scaled[:, COMMON_INPUTS]
+        first = colour @ w["first.colour"] + (common @ w["first.common"] + w["first.bias"])[:, None]
+        np.maximum(first, 0, out=first)
+        mean = first.mean(axis=1) @ w["second.mean"] + w["second.bias"]
+        second = first @ w["second.own"] + mean[:, None]
+        np.maximum(second, 0, out=second)
+        out = np.empty((len(observation), NUM_ACTIONS), np.float32)
+        out[:, COLOUR_OUTPUTS] = second @ w["colour.weight"] + w["colour.bias"]
+        out[:, COMMON_OUTPUTS] = second.mean(axis=1) @ w["common.weight"] + w["common.bias"]
+        return out
+
+    def act(
+        self,
+        observation: NDArray[np.uint8],
+        mask: NDArray[np.bool_],
+        rng: np.random.Generator | None = None,
+        temperature: float = 0.0,
+    ) -> NDArray[np.intp]:
+        """Choose a legal action in each row.
+
+        Args:
+            observation: (B, F) uint8.
+            mask: (B, A), the legal actions, at least one in each row.
+            rng: needed to sample.
+            temperature: 0 takes the likeliest action; 1 samples as in training.
+
+        Returns:
+            (B,) action ids.
+        """
+        logits = np.where(mask, self.logits(observation), -np.inf)
+        if temperature > 0:
+            if rng is None:
+                raise ValueError(f"temperature={temperature} needs an rng")
+            logits = logits / temperature + rng.gumbel(size=logits.shape)
+        return logits.argmax(axis=1)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy to `path`, whole or not at all."""
+        header = {
+            "uno_env.format": str(FORMAT_VERSION),
+            "uno_env.actions": str(ACTION_LAYOUT_VERSION),
+            "uno_env.observation": str(OBSERVATION_LAYOUT_VERSION),
+            "uno_env.network": NETWORK,
+            "uno_env.rules": str(self.rules),
+            "uno_env.training": json.dumps(dict(self.training)),
+        }
+        target = Path(path)
+        partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+        try:
+            partial.write_bytes(save(dict(self.weights), metadata=header))
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Policy:
+        """Read a policy file. No code in it is run.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            PolicyFileError: it is not a policy file, was written for other layouts, or is damaged.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise FileNotFoundError(f"no policy file at {path}")
+        try:
+            with safe_open(path, framework="numpy") as file:
+                header = file.metadata() or {}
+                _check_header(header)
+                weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return cls(weights, Rules.parse(header["uno_env.rules"]), _training_of(header))
+        except SafetensorError as error:
+            raise PolicyFileError(f"{path} is no safetensors file: {error}") from error
+        except (ValueError, TypeError) as error:
+            raise PolicyFileError(f"{path} cannot be used: {error}") from error
+
+
+def _check_header(header: Mapping[str, str]) -> None:
+    if "uno_env.format" not in header:
+        raise PolicyFileError("its header says nothing of uno_env, so it is no policy file")
+    needed = {
+        "format": str(FORMAT_VERSION),
+        "actions": str(ACTION_LAYOUT_VERSION),
+        "observation": str(OBSERVATION_LAYOUT_VERSION),
+        "network": NETWORK,
+    }
+    for name, value in needed.items():
+        found = header.get(f"uno_env.{name}")
+        if found != value:
+            raise PolicyFileError(f"its {name} is {found}, this version reads {value}")
+    if "uno_env.rules" not in header:
+        raise PolicyFileError("its header does not say the rules")
+
+
+def _training_of(header: Mapping[str, str]) -> dict[str, Any]:
+    training = json.loads(header.get("uno_env.training", "{}"))
+    if not isinstance(training, dict):
+        raise PolicyFileError("its training summary is no mapping")
+    return training

@@ -1,0 +1,1 @@
+"""Pictures of a `Position`, one module for each kind."""
