@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uno_env.game import dealing, effects, legality, observation, position, scoring
 from uno_env.game.actions import ACTIONS, NUM_ACTIONS, Action
-from uno_env.game.cards import FACE_BITS, NUM_FACES, NUM_SYMBOLS, Symbol, one_of, set_sizes
+from uno_env.game.cards import FACE_BITS, NO_CARD, NUM_FACES, NUM_SYMBOLS, Symbol, one_of, set_sizes
 from uno_env.game.position import Position
 from uno_env.game.rules import Rules
 from uno_env.game.state import NO_SEAT, Hop, Phase, Rows, State
@@ -311,6 +311,7 @@ class GameBatch:
         known[at] ^= one_of(known[at] & bits)
         state.discard[rows] |= card
         state.top[rows] = faces
+        state.drawn[rows] = NO_CARD
 
         size = set_sizes(hand)
         if (out := rows[size == 0]).size:
