@@ -51,7 +51,7 @@ def _colour_inputs() -> NDArray[np.intp]:
     rows = []
     for colour in range(NUM_COLOURS):
         own = [
-            LAYOUT[name].start + NUM_COLOURED_SYMBOLS * colour + symbol
+            LAYOUT[name].start + NUM_SYMBOLS * colour + symbol
             for name in ("hand", "drawn", "unseen", "known")
             for symbol in range(NUM_COLOURED_SYMBOLS)
         ]

@@ -23,11 +23,12 @@ from uno_env.game.cards import (
     NO_CARD,
     NUM_CARDS,
     NUM_COLOURED_SYMBOLS,
-    NUM_COLOURS,
     WILD_KINDS,
     Words,
     one_of,
+    put_sets,
     set_sizes,
+    take_sets,
 )
 from uno_env.game.rules import HAND_SIZE
 from uno_env.game.state import LACK_CAP, Rows, State
@@ -36,10 +37,15 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _CARD_IN_KEY = np.uint32(127)
 """The low bits of a sort key, which say the card."""
 
+_CARDS = np.arange(NUM_CARDS, dtype=np.uint32)
+_STEPS = np.arange(1, NUM_CARDS + 1, dtype=np.uint64) * _GAMMA
+_ONE_FOR_EACH_COLOUR = np.uint32(0x01010101)
+
 _IS_NUMBER = (WILD_KINDS.start > CARD_KIND) & (CARD_KIND % NUM_COLOURED_SYMBOLS < 10)
-_DEALER_VALUE = np.where(_IS_NUMBER, CARD_KIND % NUM_COLOURED_SYMBOLS, 0).astype(np.int64)
-"""What a card counts when drawing for the dealer: its number, a symbol zero."""
-_NUMBER_CARDS = np.flatnonzero(_IS_NUMBER)
+_DEALER_VALUES = np.where(_IS_NUMBER, CARD_KIND % NUM_COLOURED_SYMBOLS, 0).astype(np.int64)
+"""What each card counts when drawing for the dealer: its number, a symbol zero."""
+_NUMBERS = _DEALER_VALUES[_IS_NUMBER]
+"""The same of the number cards alone."""
 
 
 def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -59,36 +65,34 @@ def seed_streams(state: State, rows: Rows, seeds: NDArray[np.uint64]) -> None:
 
 def _next_words(state: State, rows: Rows, counts: NDArray[np.intp] | int) -> NDArray[np.uint64]:
     """The next words of each stream: (n, largest count); each stream moves on by its own count."""
-    before = state.stream[rows]
+    before = state.stream.take(rows)
     state.stream[rows] = before + np.atleast_1d(counts).astype(np.uint64) * _GAMMA
     width = int(np.max(counts, initial=1))
-    steps = np.arange(1, width + 1, dtype=np.uint64) * _GAMMA
-    return _mix(before[:, None] + steps)
+    return _mix(before[:, None] + _STEPS[:width])
 
 
 def choose_dealer(state: State, rows: Rows) -> None:
     """Every player draws one card, the highest number deals (rulebook, "Setting up").
 
     Those tied for the top draw again among themselves. Under `numbers_only` a symbol is put away
-    and drawn again, which is to draw from the number cards alone.
+    and drawn again, which is to draw from the number cards alone. Two players who come upon the
+    same card are tied like others with equal numbers; every seat is as likely to deal either way.
     """
     players = state.rules.num_players
     numbers_only = state.rules.dealer_draw == "numbers_only"
-    cards = _NUMBER_CARDS if numbers_only else np.arange(state.rules.deck_size)
-    contending = np.ones((len(rows), players), np.bool_)
+    values = _NUMBERS if numbers_only else _DEALER_VALUES[: state.rules.deck_size]
+    dealer = np.empty(len(rows), np.intp)
     pending = np.arange(len(rows))
+    tied = np.ones((len(rows), players), np.bool_)
     while pending.size:
         words = _next_words(state, rows[pending], players) >> np.uint64(32)
-        card = cards[(words * np.uint64(len(cards)) >> np.uint64(32)).astype(np.intp)]
-        still = contending[pending]
-        # One deck: two players cannot hold the same card, so such an attempt does not count.
-        alone = np.where(still, card, NUM_CARDS + np.arange(players))
-        distinct = (np.diff(np.sort(alone, axis=1), axis=1) != 0).all(axis=1)
-        value = np.where(still, _DEALER_VALUE[card], -1)
-        highest = value == value.max(axis=1, keepdims=True)
-        contending[pending[distinct]] = highest[distinct]
-        pending = pending[contending[pending].sum(axis=1) > 1]
-    state.dealer[rows] = contending.argmax(axis=1)
+        cards = words * np.uint64(len(values)) >> np.uint64(32)
+        value = np.where(tied, values.take(cards.astype(np.intp)), -1)
+        tied = value == value.max(axis=1, keepdims=True)
+        dealer[pending] = tied.argmax(axis=1)
+        again = np.flatnonzero(tied.sum(axis=1) > 1)
+        pending, tied = pending[again], tied[again]
+    state.dealer[rows] = dealer
 
 
 def _shuffle(state: State, rows: Rows, present: NDArray[np.bool_] | None = None) -> None:
@@ -103,61 +107,75 @@ def _shuffle(state: State, rows: Rows, present: NDArray[np.bool_] | None = None)
         order = np.maximum(present.cumsum(axis=1) - 1, 0)
         keys = np.take_along_axis(words.view(np.uint32), order, axis=1)
     keys = keys & ~_CARD_IN_KEY
-    keys |= np.arange(size, dtype=np.uint32)
+    keys |= _CARDS[:size]
     if present is not None:
         keys *= present  # absent cards come first, before `pile_at`
     keys.sort(axis=1)
-    state.pile[rows] = keys & _CARD_IN_KEY
+    keys &= _CARD_IN_KEY
+    state.pile[rows] = keys
     state.pile_at[rows] = size - counts
 
 
 def _reshuffle_discards(state: State, rows: Rows) -> None:
     """All discards but the top one become the draw pile (rulebook, "A turn": draw pile empty)."""
-    discard = state.discard[rows]
-    top = one_of(discard & FACE_BITS[state.top[rows]])
+    discard = take_sets(state.discard, rows)
+    top = one_of(discard & take_sets(FACE_BITS, state.top.take(rows)))
     buried = discard ^ top
-    state.discard[rows] = top
+    put_sets(state.discard, rows, top)
     deck = CARD_BITS[: state.rules.deck_size]
     _shuffle(state, rows, np.any(buried[:, None, :] & deck, axis=2))
 
 
-def cards_left(state: State, rows: Rows) -> NDArray[np.intp]:
-    """Cards in the draw pile."""
-    return state.rules.deck_size - state.pile_at[rows].astype(np.intp)
-
-
 def can_draw(state: State, rows: Rows) -> NDArray[np.bool_]:
     """Whether at least one card can be had, from the pile or the buried discards."""
-    has_pile = state.pile_at[rows] < state.rules.deck_size
-    if has_pile.all():
-        return has_pile
-    empty = np.flatnonzero(~has_pile)
-    has_pile[empty] = set_sizes(state.discard[rows[empty]]) > 1
+    has_pile = state.pile_at.take(rows) < state.rules.deck_size
+    if not has_pile.all():
+        empty = np.flatnonzero(~has_pile)
+        has_pile[empty] = set_sizes(take_sets(state.discard, rows[empty])) > 1
     return has_pile
+
+
+def _hand_over(
+    state: State, at: NDArray[np.intp], cards: Words, numbers: NDArray[np.uint8]
+) -> None:
+    """Put sets of cards (..., 2) into hands; every card that a seat is given goes through here.
+
+    Args:
+        state: the games.
+        at: (...) the hands, as `State.at_seat` counts them.
+        cards: (..., 2) what each gets.
+        numbers: (...) how many cards that is.
+    """
+    hands = state.flat_hands
+    put_sets(hands, at, take_sets(hands, at) | cards)
+    # The four counts of a seat, a byte each, are raised as one number. None overflows into the
+    # next: they are at most LACK_CAP before, and no deck has 240 cards.
+    lack = state.lack.view(np.uint32).ravel()
+    raised = lack.take(at) + numbers * _ONE_FOR_EACH_COLOUR
+    counts = raised.view(np.uint8)
+    np.minimum(counts, LACK_CAP, out=counts)
+    lack[at] = raised
 
 
 def _deal(state: State, rows: Rows, seats: NDArray[np.intp], counts: NDArray[np.intp]) -> Words:
     """Deal `counts` cards from the pile, one by one, round and round to `seats` (n, k).
 
-    The pile must hold them. Every card a seat is given goes through here. Returns what each of the
-    seats got: (n, k, 2).
+    The pile must hold them. Returns what each of the seats got: (n, k, 2).
     """
     num_seats = seats.shape[1]
     laps = -(-int(counts.max(initial=1)) // num_seats)
     places = np.arange(laps * num_seats)
-    at = state.pile_at[rows].astype(np.intp)
-    last = state.rules.deck_size - 1
-    cards = state.pile[rows[:, None], np.minimum(at[:, None] + places, last)]
+    size = state.rules.deck_size
+    pile_at = state.pile_at.take(rows)
+    first = rows * size + pile_at
+    cards = state.pile.ravel().take(first[:, None] + places, mode="clip")
     cards[places >= counts[:, None]] = NO_CARD
-    dealt = CARD_BITS[cards].reshape(len(rows), laps, num_seats, 2)
-    got: Words = np.bitwise_or.reduce(dealt, axis=1)
-    state.pile_at[rows] = at + counts
-
-    where = state.at_seat(rows[:, None], seats)
-    state.hands.reshape(-1, 2)[where] |= got
-    lack = state.lack.reshape(-1, NUM_COLOURS)
-    more = lack[where] + set_sizes(got)[..., None]
-    lack[where] = np.minimum(more, LACK_CAP)
+    dealt = take_sets(CARD_BITS, cards).reshape(len(rows), laps, num_seats, 2)
+    got = dealt[:, 0].copy()
+    for lap in range(1, laps):
+        got |= dealt[:, lap]
+    state.pile_at[rows] = pile_at + counts
+    _hand_over(state, state.at_seat(rows[:, None], seats), got, set_sizes(got))
     return got
 
 
@@ -166,24 +184,30 @@ def give(state: State, rows: Rows, seats: NDArray[np.intp], counts: NDArray[np.i
 
     When the pile runs out, the discards are reshuffled and the rest is taken from them.
     """
-    wanted = np.broadcast_to(np.asarray(counts, dtype=np.intp), rows.shape)
-    left = cards_left(state, rows)
-    _deal(state, rows, seats[:, None], np.minimum(wanted, left))
-    short = np.flatnonzero(wanted > left)
+    wanted = np.full(len(rows), counts) if isinstance(counts, int) else counts
+    left = state.rules.deck_size - state.pile_at.take(rows)
+    now = np.minimum(wanted, left)
+    _deal(state, rows, seats[:, None], now)
+    short = np.flatnonzero(now < wanted)
     if short.size:
-        rest = wanted[short] - left[short]
+        rest = wanted[short] - now[short]
         _reshuffle_discards(state, rows[short])
-        rest = np.minimum(rest, cards_left(state, rows[short]))
-        _deal(state, rows[short], seats[short, None], rest)
+        left = state.rules.deck_size - state.pile_at.take(rows[short])
+        _deal(state, rows[short], seats[short, None], np.minimum(rest, left))
 
 
-def draw_one(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np.uint8]:
+def draw_one(state: State, rows: Rows, seats: NDArray[np.integer]) -> NDArray[np.uint8]:
     """Each seat (n,) draws one card, which must be there; returns the cards."""
-    empty = rows[state.pile_at[rows] == state.rules.deck_size]
+    size = state.rules.deck_size
+    pile_at = state.pile_at.take(rows)
+    empty = np.flatnonzero(pile_at == size)
     if empty.size:
-        _reshuffle_discards(state, empty)
-    cards: NDArray[np.uint8] = state.pile[rows, state.pile_at[rows]]
-    _deal(state, rows, seats[:, None], np.ones(len(rows), np.intp))
+        _reshuffle_discards(state, rows[empty])
+        pile_at = state.pile_at.take(rows)
+    cards = state.pile.ravel().take(rows * size + pile_at)
+    state.pile_at[rows] = pile_at + 1
+    at = state.at_seat(rows, seats)
+    _hand_over(state, at, take_sets(CARD_BITS, cards), np.ones(len(rows), np.uint8))
     return cards
 
 
@@ -212,13 +236,15 @@ def _deal_pile_until_colour(
 
     Returns how many cards were dealt where no card had the colour, else -1: (n,).
     """
-    at = state.pile_at[rows].astype(np.intp)
-    in_pile = np.arange(state.rules.deck_size) >= at[:, None]
-    hits = (CARD_COLOUR[state.pile[rows]] == colours[:, None]) & in_pile
+    size = state.rules.deck_size
+    pile_at = state.pile_at.take(rows).astype(np.intp)
+    hits = CARD_COLOUR.take(state.pile.take(rows, axis=0)) == colours[:, None]
+    hits &= np.arange(size) >= pile_at[:, None]
     found = hits.any(axis=1)
-    counts = np.where(found, hits.argmax(axis=1) - at + 1, cards_left(state, rows))
+    counts = np.where(found, hits.argmax(axis=1) + 1, size) - pile_at
     got = _deal(state, rows, seats, counts)
-    state.known.reshape(-1, 2)[state.at_seat(rows[:, None], seats)] |= got
+    at = state.at_seat(rows[:, None], seats)
+    put_sets(state.flat_known, at, take_sets(state.flat_known, at) | got)
     return np.where(found, -1, counts)
 
 

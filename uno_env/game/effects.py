@@ -14,6 +14,8 @@ from uno_env.game.cards import (
     NUM_SYMBOLS,
     WILD_KINDS,
     Symbol,
+    put_sets,
+    take_sets,
 )
 from uno_env.game.dealing import deal_until_colour, give
 from uno_env.game.state import Hop, Phase, Rows, State, wheel
@@ -23,31 +25,36 @@ _HOP_AFTER[[Symbol.SKIP, Symbol.DRAW_TWO, Symbol.WILD_DRAW_FOUR]] = Hop.SKIP
 _HOP_AFTER[Symbol.REVERSE] = Hop.REVERSE
 """How the turn moves on after a card, by symbol: past the seat that was skipped or has drawn."""
 
+_DRAWN_FOR = np.zeros(NUM_SYMBOLS, np.intp)
+_DRAWN_FOR[Symbol.DRAW_TWO] = 2
+_DRAWN_FOR[Symbol.WILD_DRAW_FOUR] = 4
+"""How many cards the next seat draws, by symbol."""
+
+# Looking a member of an enumeration up takes longer than adding two short vectors.
+_TURN, _NEXT, _SKIP = int(Phase.TURN), int(Hop.NEXT), int(Hop.SKIP)
+_KING_PIG = int(Symbol.KING_PIG)
+
 _FACE_OF_KIND = np.array(
     [np.flatnonzero(kind == FACE_KIND)[0] for kind in range(NUM_KINDS)], dtype=np.uint8
 )
 """The face a card lies as when it is turned up; the colour of a wild is still to be named."""
 
 
-def begin_turn(state: State, rows: Rows, hop: Hop | NDArray[np.uint8]) -> None:
-    """The turn moves on by a hop and the next player's turn begins."""
-    turn = wheel(state.rules.num_players)[hop, state.turn[rows]]
+def begin_turn(state: State, rows: Rows, hop: int | NDArray[np.uint8]) -> None:
+    """The turn moves on by a `Hop` and the next player's turn begins."""
+    table = wheel(state.rules.num_players)
+    turn = table.after.take(state.turn.take(rows) + table.width * hop)
     state.turn[rows] = turn
-    state.acting[rows] = turn % state.rules.num_players
-    state.phase[rows] = Phase.TURN
+    state.acting[rows] = table.seat.take(turn)
+    state.phase[rows] = _TURN
     state.drawn[rows] = NO_CARD
     state.said[rows] = False
     state.guilty[rows] = False
 
 
-def draw_two(state: State, rows: Rows) -> None:
-    """The next seat draws two."""
-    give(state, rows, state.next_seats(rows), 2)
-
-
-def wild_draw_four(state: State, rows: Rows) -> None:
-    """The next seat draws four."""
-    give(state, rows, state.next_seats(rows), 4)
+def draw_cards(state: State, rows: Rows, symbols: NDArray[np.uint8]) -> None:
+    """The next seat draws two for a Draw Two, four for a Wild Draw 4."""
+    give(state, rows, state.next_seats(rows), _DRAWN_FOR.take(symbols))
 
 
 def king_pig(state: State, rows: Rows, *, last_card: bool = False) -> None:
@@ -59,25 +66,23 @@ def king_pig(state: State, rows: Rows, *, last_card: bool = False) -> None:
     players = state.rules.num_players
     opponents_only = last_card or state.rules.king_pig_recipients == "opponents"
     places = np.arange(1, players if opponents_only else players + 1)
-    seats = (state.seats_on_turn(rows)[:, None] + places) % players
+    seats = wheel(players).seat.take(state.seats_on_turn(rows)[:, None] + places)
     deal_until_colour(state, rows, seats, state.top[rows] // NUM_SYMBOLS)
 
 
 def carry_out_draws(state: State, rows: Rows, *, last_card: bool = False) -> None:
     """The cards that the top card makes others draw."""
-    symbols = state.top[rows] % NUM_SYMBOLS
-    if (twos := rows[symbols == Symbol.DRAW_TWO]).size:
-        draw_two(state, twos)
-    if (fours := rows[symbols == Symbol.WILD_DRAW_FOUR]).size:
-        wild_draw_four(state, fours)
-    if (pigs := rows[symbols == Symbol.KING_PIG]).size:
-        king_pig(state, pigs, last_card=last_card)
+    symbols = state.top.take(rows) % NUM_SYMBOLS
+    if (hit := np.flatnonzero(_DRAWN_FOR.take(symbols))).size:
+        draw_cards(state, rows[hit], symbols[hit])
+    if (pigs := np.flatnonzero(symbols == _KING_PIG)).size:
+        king_pig(state, rows[pigs], last_card=last_card)
 
 
 def carry_out(state: State, rows: Rows) -> None:
     """The draws of the top card, then the next turn."""
     carry_out_draws(state, rows)
-    begin_turn(state, rows, _HOP_AFTER[state.top[rows] % NUM_SYMBOLS])
+    begin_turn(state, rows, _HOP_AFTER.take(state.top.take(rows) % NUM_SYMBOLS))
 
 
 def challenge(state: State, rows: Rows) -> None:
@@ -89,9 +94,9 @@ def challenge(state: State, rows: Rows) -> None:
     guilty = state.guilty[rows]
     bluffers, honest = rows[guilty], rows[~guilty]
     give(state, bluffers, state.seats_on_turn(bluffers), 4)
-    begin_turn(state, bluffers, Hop.NEXT)
+    begin_turn(state, bluffers, _NEXT)
     give(state, honest, state.next_seats(honest), 6)
-    begin_turn(state, honest, Hop.SKIP)
+    begin_turn(state, honest, _SKIP)
 
 
 def penalise(state: State, rows: Rows) -> None:
@@ -103,15 +108,15 @@ def open_round(state: State, rows: Rows, cards: NDArray[np.uint8]) -> None:
     """The opening card is laid and takes effect ("Setting up": opening card)."""
     players = state.rules.num_players
     kinds = CARD_KIND[cards]
-    state.discard[rows] |= CARD_BITS[cards]
+    put_sets(state.discard, rows, take_sets(CARD_BITS, cards))
     state.top[rows] = _FACE_OF_KIND[kinds]
     # As if the dealer had played the card: the dealer's left is hit, skipped or begins.
     state.turn[rows] = state.dealer[rows]
     symbols = state.top[rows] % NUM_SYMBOLS
     wild = kinds >= WILD_KINDS.start
-    if (twos := rows[symbols == Symbol.DRAW_TWO]).size:
-        draw_two(state, twos)
-    begin_turn(state, rows, _HOP_AFTER[symbols])
+    if (hit := np.flatnonzero(symbols == Symbol.DRAW_TWO)).size:
+        draw_cards(state, rows[hit], symbols[hit])
+    begin_turn(state, rows, _HOP_AFTER.take(symbols))
     back = rows[symbols == Symbol.REVERSE]
     state.turn[back] = players + state.dealer[back]
     state.acting[back] = state.dealer[back]

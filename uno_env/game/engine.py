@@ -13,10 +13,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from uno_env.game import dealing, effects, legality, observation, position, scoring
 from uno_env.game.actions import ACTIONS, NUM_ACTIONS, Action
-from uno_env.game.cards import FACE_BITS, NO_CARD, NUM_FACES, NUM_SYMBOLS, Symbol, one_of, set_sizes
+from uno_env.game.cards import (
+    FACE_BITS,
+    NO_CARD,
+    NUM_COLOURS,
+    NUM_FACES,
+    NUM_SYMBOLS,
+    Symbol,
+    one_of,
+    put_sets,
+    set_sizes,
+    take_sets,
+)
 from uno_env.game.position import Position
 from uno_env.game.rules import Rules
 from uno_env.game.state import NO_SEAT, Hop, Phase, Rows, State
+
+# Looking a member of an enumeration up takes longer than adding two short vectors.
+_OVER, _TURN, _NEXT = int(Phase.OVER), int(Phase.TURN), int(Hop.NEXT)
+_DRAW, _KEEP, _UNO = int(Action.DRAW), int(Action.KEEP), int(Action.UNO)
+_CATCH, _LET_GO = int(Action.CATCH), int(Action.LET_GO)
+_CHALLENGE, _ACCEPT, _COLOUR = int(Action.CHALLENGE), int(Action.ACCEPT), int(Action.COLOUR)
 
 
 class GameBatch:
@@ -255,13 +272,14 @@ class GameBatch:
         rows = self._rows(where)
         chosen = np.asarray(actions)
         rewards = np.zeros((len(rows), self.rules.num_players), np.float32)
-        live = self.state.phase[rows] != Phase.OVER
-        if not live.all():
+        waiting = self.state.phase.take(rows) == _OVER
+        if waiting.any():
+            live = np.flatnonzero(~waiting)
             self._play_out(rows[live], chosen[live])
         else:
             self._play_out(rows, chosen)
-        done = self.state.phase[rows] == Phase.OVER
-        ended = np.flatnonzero(done & live)
+        done = self.state.phase.take(rows) == _OVER
+        ended = np.flatnonzero(done & ~waiting)
         if ended.size:
             winner = self.state.winner[rows[ended], None]
             rewards[ended] = scoring.win_rewards(winner == np.arange(self.rules.num_players))
@@ -269,56 +287,43 @@ class GameBatch:
 
     def _play_out(self, rows: Rows, actions: NDArray[np.integer]) -> None:
         """Each kind of action in turn, then whatever follows by itself."""
-        state = self.state
-        plays = actions < NUM_FACES
-        going_on = [self._play(rows[plays], actions[plays])]
-        others, actions_of_others = rows[~plays], actions[~plays]
-        if others.size:
-            for action, play_out in (
-                (Action.DRAW, self._draw),
-                (Action.KEEP, self._keep),
-                (Action.UNO, self._say_uno),
-                (Action.CHALLENGE, self._challenge),
-                (Action.ACCEPT, self._accept),
-            ):
-                if (some := others[actions_of_others == action]).size:
-                    play_out(some)
-            named = actions_of_others >= Action.COLOUR
-            if named.any():
-                colours = actions_of_others[named] - Action.COLOUR
-                effects.name_opening_colour(state, others[named], colours)
-            if (catches := others[actions_of_others == Action.CATCH]).size:
-                effects.penalise(state, catches)
-                going_on.append(catches)
-            if (let_go := others[actions_of_others == Action.LET_GO]).size:
-                going_on.append(self._let_go(let_go))
-        self._after_catch(np.concatenate(going_on))
+        is_play = actions < NUM_FACES
+        plays = np.flatnonzero(is_play)
+        going_on = self._play(rows[plays], actions[plays]) if plays.size else rows[:0]
+        if plays.size < rows.size:
+            rest = np.flatnonzero(~is_play)
+            released = self._answer(rows[rest], actions[rest])
+            going_on = np.concatenate([going_on, released]) if released.size else going_on
+        if going_on.size:
+            self._after_catch(going_on)
         self._settle(rows)
 
     def _play(self, rows: Rows, faces: NDArray[np.integer]) -> Rows:
         """Lay a card; returns the games in which play goes on without a catch window."""
         state, rules = self.state, self.rules
         if rules.wild_draw_four == "bluff":
-            fours = faces % NUM_SYMBOLS == Symbol.WILD_DRAW_FOUR
-            state.guilty[rows[fours]] = legality.held_active_colour(state, rows[fours])
-        at = state.at_seat(rows, state.acting[rows])
-        hands = state.hands.reshape(-1, 2)
-        known = state.known.reshape(-1, 2)
-        hand, bits = hands[at], FACE_BITS[faces]
+            fours = rows[faces % NUM_SYMBOLS == Symbol.WILD_DRAW_FOUR]
+            state.guilty[fours] = legality.held_active_colour(state, fours)
+        at = state.at_seat(rows, state.acting.take(rows))
+        bits = take_sets(FACE_BITS, faces)
+        hand = take_sets(state.flat_hands, at)
         card = one_of(hand & bits)
         hand ^= card
-        hands[at] = hand
-        known[at] ^= one_of(known[at] & bits)
-        state.discard[rows] |= card
+        put_sets(state.flat_hands, at, hand)
+        known = take_sets(state.flat_known, at)
+        if known.any():
+            known ^= one_of(known & bits)
+            put_sets(state.flat_known, at, known)
+        put_sets(state.discard, rows, take_sets(state.discard, rows) | card)
         state.top[rows] = faces
         state.drawn[rows] = NO_CARD
 
         size = set_sizes(hand)
-        if (out := rows[size == 0]).size:
-            self._go_out(out)
+        if (out := np.flatnonzero(size == 0)).size:
+            self._go_out(rows[out])
         going_on = size > 0
         if rules.uno_call == "explicit":
-            unsaid = (size == 1) & ~state.said[rows]
+            unsaid = (size == 1) & ~state.said.take(rows)
             if (forgot := rows[unsaid]).size:
                 if rules.uno_enforcement == "automatic":
                     effects.penalise(state, forgot)
@@ -333,6 +338,52 @@ class GameBatch:
             effects.carry_out_draws(self.state, rows, last_card=True)
         scoring.end_round(self.state, rows, self.state.seats_on_turn(rows))
 
+    def _answer(self, rows: Rows, actions: NDArray[np.integer]) -> Rows:
+        """All actions but plays; returns the games in which a catch window has closed."""
+        for action, carry_out in (
+            (_DRAW, self._draw),
+            (_KEEP, self._keep),
+            (_UNO, self._say_uno),
+            (_CHALLENGE, self._challenge),
+            (_ACCEPT, self._accept),
+        ):
+            if (some := np.flatnonzero(actions == action)).size:
+                carry_out(rows[some])
+        if (naming := np.flatnonzero(actions >= _COLOUR)).size:
+            effects.name_opening_colour(self.state, rows[naming], actions[naming] - _COLOUR)
+        released = rows[:0]
+        if (catching := np.flatnonzero(actions == _CATCH)).size:
+            effects.penalise(self.state, rows[catching])
+            released = rows[catching]
+        if (letting_go := np.flatnonzero(actions == _LET_GO)).size:
+            released = np.concatenate([released, self._let_go(rows[letting_go])])
+        return released
+
+    def _draw(self, rows: Rows) -> None:
+        """Draw a card; if it cannot be played the turn passes by itself."""
+        state = self.state
+        seats = state.acting.take(rows)
+        cards = dealing.draw_one(state, rows, seats)
+        colours = state.top.take(rows) // NUM_SYMBOLS
+        state.lack.ravel()[NUM_COLOURS * state.at_seat(rows, seats) + colours] = 0
+        playable = legality.drawn_card_playable(state, rows, cards)
+        may_play = np.flatnonzero(playable)
+        state.phase[rows[may_play]] = Phase.DRAWN
+        state.drawn[rows[may_play]] = cards[may_play]
+        effects.begin_turn(state, rows[~playable], _NEXT)
+
+    def _keep(self, rows: Rows) -> None:
+        effects.begin_turn(self.state, rows, _NEXT)
+
+    def _say_uno(self, rows: Rows) -> None:
+        self.state.said[rows] = True
+
+    def _challenge(self, rows: Rows) -> None:
+        effects.challenge(self.state, rows)
+
+    def _accept(self, rows: Rows) -> None:
+        effects.carry_out(self.state, rows)
+
     def _ask_next(self, rows: Rows) -> None:
         """The next seat clockwise is asked whether it catches the player."""
         self.state.phase[rows] = Phase.CATCH
@@ -345,39 +396,15 @@ class GameBatch:
         return rows[asked_all]
 
     def _after_catch(self, rows: Rows) -> None:
-        """The card has been laid and nobody is to be caught any more: challenge, or its effect."""
+        """The card is laid and nobody is to be caught any more: challenge, or its effect."""
         state = self.state
         if self.rules.wild_draw_four == "bluff":
-            fours = state.top[rows] % NUM_SYMBOLS == Symbol.WILD_DRAW_FOUR
+            fours = state.top.take(rows) % NUM_SYMBOLS == Symbol.WILD_DRAW_FOUR
             asked = rows[fours]
             state.phase[asked] = Phase.CHALLENGE
             state.acting[asked] = state.next_seats(asked)
             rows = rows[~fours]
-        if rows.size:
-            effects.carry_out(state, rows)
-
-    def _draw(self, rows: Rows) -> None:
-        """Draw a card; if it cannot be played the turn passes by itself."""
-        state = self.state
-        seats = state.acting[rows].astype(np.intp)
-        cards = dealing.draw_one(state, rows, seats)
-        state.lack[rows, seats, state.top[rows] // NUM_SYMBOLS] = 0
-        playable = legality.drawn_card_playable(state, rows, cards)
-        state.phase[rows] = Phase.DRAWN
-        state.drawn[rows] = cards
-        effects.begin_turn(state, rows[~playable], Hop.NEXT)
-
-    def _keep(self, rows: Rows) -> None:
-        effects.begin_turn(self.state, rows, Hop.NEXT)
-
-    def _say_uno(self, rows: Rows) -> None:
-        self.state.said[rows] = True
-
-    def _challenge(self, rows: Rows) -> None:
-        effects.challenge(self.state, rows)
-
-    def _accept(self, rows: Rows) -> None:
-        effects.carry_out(self.state, rows)
+        effects.carry_out(state, rows)
 
     def _settle(self, rows: Rows) -> None:
         """Work out what is legal; a turn in which nothing is passes by itself ("A turn").
@@ -385,24 +412,17 @@ class GameBatch:
         Once every player in a row has passed so, the round is blocked.
         """
         state = self.state
-        legality.refresh(state, rows)
-        for _ in range(self.rules.num_players - 1):
-            stuck = self._stuck(rows)
-            if not stuck.size:
+        for passed in range(self.rules.num_players):
+            nothing = legality.refresh(state, rows)
+            if not nothing.any():
                 return
-            effects.begin_turn(state, stuck, Hop.NEXT)
-            legality.refresh(state, stuck)
-            rows = stuck
-        scoring.block_round(state, self._stuck(rows))
-
-    def _stuck(self, rows: Rows) -> Rows:
-        """Games whose player has a turn but nothing to do."""
-        legal = self.state.legal[rows]
-        nothing = (legal[:, 0] | legal[:, 1]) == 0
-        if not nothing.any():
-            return rows[:0]
-        idle = rows[nothing]
-        return idle[self.state.phase[idle] == Phase.TURN]
+            rows = rows[nothing]
+            rows = rows[state.phase[rows] == _TURN]
+            if not rows.size:
+                return
+            if passed < self.rules.num_players - 1:
+                effects.begin_turn(state, rows, _NEXT)
+        scoring.block_round(state, rows)
 
     # ------------------------------------------------------------------ copies and positions
 

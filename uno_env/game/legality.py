@@ -6,6 +6,8 @@ game: the two words of a hand or-ed together.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +26,9 @@ from uno_env.game.cards import (
     Symbol,
     face_of,
     kind_of_face,
+    put_sets,
     set_sizes,
+    take_sets,
     word_of,
 )
 from uno_env.game.dealing import can_draw
@@ -64,6 +68,8 @@ _WILDS = word_of(
 )
 _WILD_DRAW_FOURS = word_of(face_of(colour, Symbol.WILD_DRAW_FOUR) for colour in Colour)
 _ALL = np.uint64(2**64 - 1)
+_ONE_COLOUR, _TWO_COLOURS = np.uint64(NUM_SYMBOLS), np.uint64(2 * NUM_SYMBOLS)
+_TURN = int(Phase.TURN)
 _WITHOUT_WILD_DRAW_FOUR = np.array([_ALL, _ALL ^ _WILD_DRAW_FOURS])
 
 _FACES_OF_CARD: Faces = np.array(
@@ -74,56 +80,67 @@ _FACES_OF_CARD: Faces = np.array(
 
 def matching_cards(hands: Faces, top: NDArray[np.uint8]) -> Faces:
     """Coloured cards of the active colour, or of the top card's number or symbol ("Words")."""
-    return hands & _MATCHES[top]
+    return hands & _MATCHES.take(top)
 
 
 def wilds(hands: Faces) -> Faces:
     """Wilds held, each under all four colours ("A turn": any colour may be named)."""
     held = hands & _WILDS
-    held |= held >> np.uint64(32) | held << np.uint64(32)
-    held |= held >> np.uint64(16) | held << np.uint64(16)
+    held |= held >> _TWO_COLOURS | held << _TWO_COLOURS
+    held |= held >> _ONE_COLOUR | held << _ONE_COLOUR
     return held
 
 
-def wild_draw_four_barred(rules: Rules, hands: Faces, top: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def wild_draw_four_barred(
+    rules: Rules, hands: Faces, top: NDArray[np.uint8], matching: Faces
+) -> NDArray[np.bool_]:
     """Whether a card in hand forbids the Wild Draw 4 ("A turn", "Presets and switches").
 
     `no_matching_colour` looks at cards of the active colour alone, `no_matching_card` at colour,
     number and symbol; wilds never forbid it. Under `bluff` nothing does.
     """
     if rules.wild_draw_four == "no_matching_colour":
-        return (hands & _ACTIVE_COLOUR[top]) != 0
+        return (hands & _ACTIVE_COLOUR.take(top)) != 0
     if rules.wild_draw_four == "no_matching_card":
-        return matching_cards(hands, top) != 0
+        return matching != 0
     return np.zeros(hands.shape, np.bool_)
 
 
-def playable(rules: Rules, hands: Faces, top: NDArray[np.uint8]) -> Faces:
-    """The faces that may be played from these hands on these top cards: (n,) uint64."""
+def playable(rules: Rules, hands: Faces, top: NDArray[np.uint8], matching: Faces) -> Faces:
+    """The faces that may be played from these hands on these top cards: (n,) uint64.
+
+    Args:
+        rules: the rules.
+        hands: (n,) faces held.
+        top: (n,) top faces.
+        matching: what `matching_cards` finds among them.
+    """
     free = wilds(hands)
-    barred = wild_draw_four_barred(rules, hands, top)
-    free &= _WITHOUT_WILD_DRAW_FOUR[barred.view(np.uint8)]
-    return matching_cards(hands, top) | free
-
-
-def faces_held(state: State, rows: Rows, seats: NDArray[np.integer]) -> Faces:
-    """The hand of one seat of each game as a set of faces: (n,) uint64."""
-    hands = state.hands.reshape(-1, 2)[state.at_seat(rows, seats)]
-    return hands[:, 0] | hands[:, 1]
+    barred = wild_draw_four_barred(rules, hands, top, matching)
+    free &= _WITHOUT_WILD_DRAW_FOUR.take(barred.view(np.uint8))
+    return matching | free
 
 
 def drawn_card_playable(state: State, rows: Rows, cards: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Whether the card just drawn may be played now ("A turn": the same legality)."""
-    hands = faces_held(state, rows, state.acting[rows])
-    return (playable(state.rules, hands, state.top[rows]) & _FACES_OF_CARD[cards]) != 0
+    top = state.top.take(rows)
+    hands = _faces_held(state, rows)
+    may_play = playable(state.rules, hands, top, matching_cards(hands, top))
+    return (may_play & _FACES_OF_CARD.take(cards)) != 0
 
 
 def held_active_colour(state: State, rows: Rows) -> NDArray[np.bool_]:
     """Whether the player holds a card of the active colour ("Bluffing": guilty)."""
-    hands = faces_held(state, rows, state.acting[rows])
-    return (hands & _ACTIVE_COLOUR[state.top[rows]]) != 0
+    return (_faces_held(state, rows) & _ACTIVE_COLOUR.take(state.top.take(rows))) != 0
 
 
+def _faces_held(state: State, rows: Rows) -> Faces:
+    """The hand of the seat to act in each game: (n,) uint64."""
+    hand = take_sets(state.flat_hands, state.at_seat(rows, state.acting.take(rows)))
+    return hand[:, 0] | hand[:, 1]
+
+
+@cache
 def _phase_actions(rules: Rules) -> NDArray[np.uint64]:
     """The actions, but for plays and UNO, that each phase offers if nothing else forbids them."""
     offered: dict[Phase, list[int]] = {
@@ -142,36 +159,40 @@ _DRAW_BIT = np.uint64(bit_in_second_word(Action.DRAW))
 _UNO_BIT = np.uint64(bit_in_second_word(Action.UNO))
 
 
-def refresh(state: State, rows: Rows) -> None:
-    """Write the legal actions of `rows` into `state.legal`."""
+def refresh(state: State, rows: Rows) -> NDArray[np.bool_]:
+    """Write the legal actions of `rows` into `state.legal`; returns where there are none: (n,)."""
     rules = state.rules
-    phase = state.phase[rows]
-    top = state.top[rows]
-    hand = state.hands.reshape(-1, 2)[state.at_seat(rows, state.acting[rows])]
+    phase = state.phase.take(rows)
+    top = state.top.take(rows)
+    hand = take_sets(state.flat_hands, state.at_seat(rows, state.acting.take(rows)))
     faces = hand[:, 0] | hand[:, 1]
+    matching = matching_cards(faces, top)
 
-    plays = playable(rules, faces, top)
-    own_turn = phase == Phase.TURN
-    plays &= np.where(own_turn, _ALL, _FACES_OF_CARD[state.drawn[rows]])
+    plays = playable(rules, faces, top, matching)
+    only_drawn = _FACES_OF_CARD.take(state.drawn.take(rows))
+    plays &= np.where(phase == _TURN, _ALL, only_drawn)
 
-    others = _phase_actions(rules)[phase]
+    others = _phase_actions(rules).take(phase)
     no_draw = ~can_draw(state, rows)
     if rules.voluntary_draw == "without_match":
-        no_draw |= matching_cards(faces, top) != 0
+        no_draw |= matching != 0
     if no_draw.any():
         others &= ~(_DRAW_BIT * no_draw)
     if rules.uno_call == "explicit":
-        may_say = (set_sizes(hand) == 2) & (plays != 0) & ~state.said[rows]
+        may_say = (set_sizes(hand) == 2) & (plays != 0) & ~state.said.take(rows)
         others |= _UNO_BIT * may_say
-    state.legal[rows, 0] = plays
-    state.legal[rows, 1] = others
+    legal = np.empty((len(rows), 2), np.uint64)
+    legal[:, 0] = plays
+    legal[:, 1] = others
+    put_sets(state.legal, rows, legal)
+    return (plays | others) == 0
 
 
 def unpack(legal: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Legal actions as a mask: (n, 2) uint64 -> (n, A) bool."""
     octets = legal.astype("<u8", copy=False).view(np.uint8)
-    bits = np.unpackbits(octets, axis=1, count=NUM_ACTIONS, bitorder="little")
-    return bits.view(np.bool_)
+    bits = np.unpackbits(octets.ravel(), bitorder="little").view(np.bool_)
+    return bits.reshape(len(legal), -1)[:, :NUM_ACTIONS]
 
 
 def is_legal(legal: NDArray[np.uint64], actions: NDArray[np.integer]) -> NDArray[np.bool_]:

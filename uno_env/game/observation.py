@@ -2,7 +2,9 @@
 
 The vector is the same for every seat, every preset and 2 to 10 players. *Place* k is the seat k
 places on from the observer in the direction of play, place 0 the observer; places beyond the number
-of players are zeros. Kinds of cards are in the order of `CARDS`.
+of players are zeros. Sets of cards are counted by face, 16 numbers a colour: a coloured face says
+how many such cards there are; a wild has four places, one under each colour, of which as many are 1
+as there are copies.
 
 `LAYOUT` names the slices; `SCALE` brings each number to about the range 0 to 1, for networks. The
 layout has a version; places for the house rules are in it already, zero until those are built.
@@ -21,11 +23,14 @@ from uno_env.game.cards import (
     CARD_KIND,
     NUM_CARDS,
     NUM_COLOURS,
+    NUM_FACES,
     NUM_KINDS,
     NUM_SYMBOLS,
     Words,
+    count_faces,
     count_kinds,
     set_sizes,
+    take_sets,
 )
 from uno_env.game.legality import OF_COLOUR
 from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
@@ -34,6 +39,7 @@ from uno_env.game.state import LACK_CAP, Phase, Rows, State
 OBSERVATION_LAYOUT_VERSION = 1
 
 _OPPONENTS = MAX_PLAYERS - 1
+_DRAWN, _COLOUR, _OVER = int(Phase.DRAWN), int(Phase.COLOUR), int(Phase.OVER)
 _DIGIT = 32
 """Scores are written with two digits of this base, the higher one cut off at 255."""
 
@@ -52,10 +58,10 @@ class Feature:
 
 
 _FEATURES = (
-    Feature("hand", NUM_KINDS, 4, 1 / 2, "cards of each kind in the observer's hand"),
-    Feature("drawn", NUM_KINDS, 1, 1, "the card the observer has just drawn and may play"),
-    Feature("unseen", NUM_KINDS, 4, 1 / 2, "cards of each kind in other hands or the draw pile"),
-    Feature("known", NUM_KINDS, 4, 1 / 2, "of these, cards King Pigs were seen to deal to others"),
+    Feature("hand", NUM_FACES, 2, 1, "the observer's hand, by face"),
+    Feature("unseen", NUM_FACES, 2, 1, "cards in other hands or the draw pile, by face"),
+    Feature("known", NUM_FACES, 2, 1, "of these, cards King Pigs were seen to deal to others"),
+    Feature("drawn", NUM_FACES, 1, 1, "the card the observer has just drawn and may play"),
     Feature("known_colours", _OPPONENTS * 5, 112, 1 / 4, "the same by place 1-9: R Y G B, wilds"),
     Feature(
         "lack",
@@ -129,12 +135,26 @@ def _deck(size: int) -> Words:
     return np.bitwise_or.reduce(CARD_BITS[:size], axis=0)
 
 
+_VIEW_SEATS = MAX_PLAYERS
+"""A *view* is a turn and an observer in one number: ``_VIEW_SEATS * turn + seat``."""
+
+
 @cache
-def _places(num_players: int) -> NDArray[np.intp]:
-    """Seats by place: ``[backwards, observer, place]``, shape (2, P, P)."""
+def _seats_by_place(num_players: int) -> NDArray[np.intp]:
+    """The seats at places 0 to P - 1, by view: (2 P x 10, P)."""
+    table = np.zeros((2 * num_players, _VIEW_SEATS, num_players), np.intp)
     seats = np.arange(num_players)
-    forwards = (seats[:, None] + seats) % num_players
-    return np.stack([forwards, (seats[:, None] - seats) % num_players])
+    for turn in range(2 * num_players):
+        step = 1 if turn < num_players else -1
+        table[turn, :num_players] = (seats[:, None] + step * seats) % num_players
+    return table.reshape(-1, num_players)
+
+
+@cache
+def _place_on_turn(num_players: int) -> NDArray[np.intp]:
+    """The place of the seat whose turn it is, by view: (2 P x 10,)."""
+    on_turn = np.arange(2 * num_players).repeat(_VIEW_SEATS) % num_players
+    return np.argmax(_seats_by_place(num_players) == on_turn[:, None], axis=1)
 
 
 def _digits(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -177,78 +197,89 @@ def observe(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np.uin
     rules, players = state.rules, state.rules.num_players
     out = np.empty((len(rows), OBSERVATION_SIZE), np.uint8)
     out[:] = _constant_part(rules)
-    turn = state.turn[rows].astype(np.intp)
-    backwards, on_turn = np.divmod(turn, players)
-    seats_by_place = _places(players)[backwards, seats]
-    at = state.at_seat(rows[:, None], seats_by_place)
-    hands = state.hands.reshape(-1, 2)[at]
-    known = state.known.reshape(-1, 2)[at[:, 1:]]
+    turn = state.turn.take(rows)
+    view = _VIEW_SEATS * turn + seats
+    by_place = _seats_by_place(players).take(view, axis=0)
+    at = rows[:, None] * players + by_place
+    hands = take_sets(state.flat_hands, at)
+    others = at[:, 1:]
+    known = take_sets(state.flat_known, others)
 
     _observe_cards(out, state, rows, hands[:, 0], known)
-    _observe_others(out, state, at[:, 1:], known)
-
-    game = np.arange(len(rows))
-    top, phase = state.top[rows].astype(np.intp), state.phase[rows].astype(np.intp)
-    out[game, LAYOUT["top"].start + top % NUM_SYMBOLS] = 1
-    out[game, LAYOUT["colour"].start + top // NUM_SYMBOLS] = phase != Phase.COLOUR
-    out[game, LAYOUT["phase"].start + phase] = 1
-    out[:, LAYOUT["to_act"].start] = (state.acting[rows] == seats) & (phase != Phase.OVER)
-    out[:, LAYOUT["said"].start] = state.said[rows]
-    out[:, LAYOUT["clockwise"].start] = backwards == 0
-    place_on_turn = np.where(backwards == 0, on_turn - seats, seats - on_turn) % players
-    out[game, LAYOUT["on_turn"].start + place_on_turn] = 1
+    _observe_lacks(out, state, others)
+    _observe_table(out, state, rows, seats)
+    out[np.arange(len(rows)), LAYOUT["on_turn"].start + _place_on_turn(players).take(view)] = 1
 
     sizes = set_sizes(hands)
-    for name, values in (
-        ("hand_sizes", sizes),
-        ("one_card", sizes == 1),
-        ("two_cards", sizes == 2),
-    ):
-        out[:, LAYOUT[name]][:, :players] = values
-    out[:, LAYOUT["pile"].start] = rules.deck_size - state.pile_at[rows]
-    out[:, LAYOUT["discards"].start] = set_sizes(state.discard[rows])
-    high, low = _digits(state.scores.reshape(-1)[at])
-    out[:, LAYOUT["scores_high"]][:, :players] = high
-    out[:, LAYOUT["scores_low"]][:, :players] = low
+    out[:, LAYOUT["hand_sizes"]][:, :players] = sizes
+    out[:, LAYOUT["one_card"]][:, :players] = sizes == 1
+    out[:, LAYOUT["two_cards"]][:, :players] = sizes == 2
+    scores = state.scores.ravel().take(at)
+    if scores.any():
+        high, low = _digits(scores)
+        out[:, LAYOUT["scores_high"]][:, :players] = high
+        out[:, LAYOUT["scores_low"]][:, :players] = low
     return out
 
 
 def _observe_cards(
     out: NDArray[np.uint8], state: State, rows: Rows, hand: Words, known: Words
 ) -> None:
-    """Counts by kind: own hand, unseen, known to be held by others; and the card just drawn."""
-    sets = np.empty((len(rows), 3, 2), np.uint64)
+    """Sets of cards by face: own hand, unseen, known to be held by others, the card just drawn."""
+    discard = take_sets(state.discard, rows)
+    sets = np.empty((len(rows), 2, 2), np.uint64)
     sets[:, 0] = hand
-    sets[:, 1] = _deck(state.rules.deck_size) & ~(hand | state.discard[rows])
-    np.bitwise_or.reduce(known, axis=1, out=sets[:, 2])
-    counts = count_kinds(sets)
-    for i, name in enumerate(("hand", "unseen", "known")):
-        out[:, LAYOUT[name]] = counts[:, i]
+    sets[:, 1] = _deck(state.rules.deck_size) & ~(hand | discard)
+    count_faces(sets, out[:, LAYOUT["hand"].start : LAYOUT["unseen"].stop])
+    out[:, LAYOUT["pile"].start] = state.rules.deck_size - state.pile_at.take(rows)
+    out[:, LAYOUT["discards"].start] = set_sizes(discard)
+    if known.any():
+        _observe_known(out, known)
 
-    drawn = np.flatnonzero(state.phase[rows] == Phase.DRAWN)
-    kinds = CARD_KIND[state.drawn[rows[drawn]]].astype(np.intp)
-    drawer_observes = (state.hands[rows[drawn], state.acting[rows[drawn]]] == hand[drawn]).all(
-        axis=1
-    )
-    out[drawn, LAYOUT["drawn"].start + kinds] = drawer_observes
+    drawn = np.flatnonzero(state.phase.take(rows) == _DRAWN)
+    if drawn.size:
+        # The observer has drawn the card itself, or does not see it.
+        in_hand = take_sets(state.flat_hands, state.at_seat(rows, state.acting.take(rows))[drawn])
+        drawn = drawn[(in_hand == hand[drawn]).all(axis=1)]
+        cards = take_sets(CARD_BITS, state.drawn.take(rows[drawn]))
+        by_face = np.empty((len(drawn), NUM_FACES), np.uint8)
+        count_faces(cards[:, None], by_face)
+        out[drawn, LAYOUT["drawn"]] = by_face
 
 
-def _observe_others(
-    out: NDArray[np.uint8], state: State, others: NDArray[np.intp], known: Words
-) -> None:
-    """By place of the opponents: colours they lack, and colours they were seen to be dealt."""
-    number, opponents = others.shape
-    lack = LACK_CAP - state.lack.reshape(-1, NUM_COLOURS)[others]
-    out[:, LAYOUT["lack"]][:, : opponents * NUM_COLOURS] = lack.reshape(
-        number, opponents * NUM_COLOURS
-    )
+def _observe_known(out: NDArray[np.uint8], known: Words) -> None:
+    """What opponents (n, P - 1, 2) were seen to be dealt: all together by face, each by colour."""
     some = np.flatnonzero(known.any(axis=(1, 2)))
-    if some.size:
-        colours = set_sizes(known[some, :, None, :] & _COLOUR_SETS)
-        columns = np.arange(
-            LAYOUT["known_colours"].start, LAYOUT["known_colours"].start + opponents * 5
-        )
-        out[some[:, None], columns] = colours.reshape(len(some), -1)
+    known = known[some]
+    by_face = np.empty((len(some), NUM_FACES), np.uint8)
+    count_faces(np.bitwise_or.reduce(known, axis=1)[:, None], by_face)
+    out[some, LAYOUT["known"]] = by_face
+    colours = set_sizes(known[:, :, None, :] & _COLOUR_SETS).reshape(len(some), -1)
+    first = LAYOUT["known_colours"].start
+    out[some, first : first + colours.shape[1]] = colours
+
+
+def _observe_lacks(out: NDArray[np.uint8], state: State, others: NDArray[np.intp]) -> None:
+    """Colours that opponents (n, P - 1) lack, by place."""
+    # Four counts, a byte each, are moved as one number.
+    lack = state.lack.view(np.uint32).ravel().take(others).view(np.uint8)
+    out[:, LAYOUT["lack"]][:, : lack.shape[1]] = LACK_CAP - lack
+
+
+def _observe_table(
+    out: NDArray[np.uint8], state: State, rows: Rows, seats: NDArray[np.intp]
+) -> None:
+    """The top card, the active colour, and what is being decided."""
+    game = np.arange(len(rows))
+    top = state.top.take(rows).astype(np.intp)
+    phase = state.phase.take(rows)
+    out[game, LAYOUT["top"].start + top % NUM_SYMBOLS] = 1
+    out[game, LAYOUT["colour"].start + top // NUM_SYMBOLS] = phase != _COLOUR
+    out[game, LAYOUT["phase"].start + phase.astype(np.intp)] = 1
+    acting = state.acting.take(rows) == seats
+    out[:, LAYOUT["to_act"].start] = acting & (phase != _OVER)
+    out[:, LAYOUT["said"].start] = state.said.take(rows)
+    out[:, LAYOUT["clockwise"].start] = state.turn.take(rows) < state.rules.num_players
 
 
 FULL_SIZE = OBSERVATION_SIZE + MAX_PLAYERS * NUM_KINDS + NUM_CARDS
@@ -263,9 +294,9 @@ def observe_all(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np
     players = state.rules.num_players
     out = np.zeros((len(rows), FULL_SIZE), np.uint8)
     out[:, :OBSERVATION_SIZE] = observe(state, rows, seats)
-    backwards = (state.turn[rows] >= players).astype(np.intp)
-    at = state.at_seat(rows[:, None], _places(players)[backwards, seats])
-    hands = count_kinds(state.hands.reshape(-1, 2)[at]).reshape(len(rows), -1)
+    view = _VIEW_SEATS * state.turn.take(rows) + seats
+    at = rows[:, None] * players + _seats_by_place(players).take(view, axis=0)
+    hands = count_kinds(take_sets(state.flat_hands, at)).reshape(len(rows), -1)
     out[:, OBSERVATION_SIZE : OBSERVATION_SIZE + players * NUM_KINDS] = hands
     places = state.pile_at[rows].astype(np.intp)[:, None] + np.arange(NUM_CARDS)
     size = state.rules.deck_size

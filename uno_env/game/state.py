@@ -46,30 +46,51 @@ class Phase(IntEnum):
 
 
 class Hop(IntEnum):
-    """How the turn moves on: the rows of `wheel`."""
+    """How the turn moves on."""
 
     NEXT = 0
     SKIP = 1
     REVERSE = 2
 
 
-@cache
-def wheel(num_players: int) -> NDArray[np.uint8]:
-    """Where the turn goes: ``wheel(P)[hop, turn]``, shape (3, 2 P).
+class Wheel:
+    """Where the turn goes at a table of P, as tables to look up.
 
-    A turn is a seat and a direction in one number: ``seat`` while play runs clockwise,
-    ``P + seat`` while it runs the other way.
+    A turn is a seat and a direction in one number: ``seat`` while play runs clockwise, ``P + seat``
+    while it runs the other way.
+
+    Attributes:
+        after: (3 x 2 P,) uint8, the turn after a hop: at ``2 P * hop + turn``.
+        seat: (2 P,) intp, the seat of a turn; so, too, a sum of two seats modulo P.
+        next_seat: (2 P,) intp, the seat that would be next.
     """
-    table = np.empty((len(Hop), 2 * num_players), dtype=np.uint8)
-    for turn in range(2 * num_players):
+
+    def __init__(self, num_players: int) -> None:
+        turns = range(2 * num_players)
+        self.width = 2 * num_players
+        self.after = np.array(
+            [self._hop(hop, turn, num_players) for hop in Hop for turn in turns], np.uint8
+        )
+        self.seat = np.arange(2 * num_players) % num_players
+        self.next_seat = self.seat[self.after[: self.width]]
+
+    @staticmethod
+    def _hop(hop: Hop, turn: int, num_players: int) -> int:
         backwards, seat = divmod(turn, num_players)
         step = -1 if backwards else 1
-        after_reverse = seat if num_players == 2 else (seat - step) % num_players
-        table[Hop.NEXT, turn] = backwards * num_players + (seat + step) % num_players
-        table[Hop.SKIP, turn] = backwards * num_players + (seat + 2 * step) % num_players
-        table[Hop.REVERSE, turn] = (1 - backwards) * num_players + after_reverse
-    table.flags.writeable = False
-    return table
+        if hop == Hop.REVERSE:
+            backwards = 1 - backwards
+            # With two players it acts as Skip: the same seat goes on.
+            seat = seat if num_players == 2 else seat - step
+        else:
+            seat += 2 * step if hop == Hop.SKIP else step
+        return backwards * num_players + seat % num_players
+
+
+@cache
+def wheel(num_players: int) -> Wheel:
+    """The wheel of a table of `num_players`."""
+    return Wheel(num_players)
 
 
 @dataclass(slots=True)
@@ -164,14 +185,22 @@ class State:
 
     def seats_on_turn(self, rows: Rows) -> NDArray[np.intp]:
         """The seats whose turn it is."""
-        turn = self.turn[rows].astype(np.intp)
-        return turn % self.rules.num_players
+        return wheel(self.rules.num_players).seat.take(self.turn[rows])
 
     def next_seats(self, rows: Rows) -> NDArray[np.intp]:
         """The seats that would be next in the direction of play."""
-        turn = wheel(self.rules.num_players)[Hop.NEXT, self.turn[rows]]
-        return turn.astype(np.intp) % self.rules.num_players
+        return wheel(self.rules.num_players).next_seat.take(self.turn[rows])
 
     def at_seat(self, rows: Rows, seats: NDArray[np.integer]) -> NDArray[np.intp]:
         """Index of a seat of each game in arrays flattened over games and seats."""
         return rows * self.rules.num_players + seats
+
+    @property
+    def flat_hands(self) -> Words:
+        """`hands` over games and seats together: (N P, 2), the same memory."""
+        return self.hands.reshape(-1, 2)
+
+    @property
+    def flat_known(self) -> Words:
+        """`known` over games and seats together: (N P, 2), the same memory."""
+        return self.known.reshape(-1, 2)
