@@ -1,0 +1,36 @@
+"""`keen`: random, but always gets on with it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import Agent, LegalActions
+from uno_env.game.actions import Action
+
+
+class KeenAgent(Agent):
+    """Random, but draws or keeps only when nothing can be played, says UNO and catches.
+
+    Everything else, be it the card, the colour or a challenge, it chooses uniformly.
+    """
+
+    name = "keen"
+
+    def act(
+        self,
+        observation: NDArray[np.uint8],
+        mask: NDArray[np.bool_],
+        rng: np.random.Generator,
+    ) -> NDArray[np.intp]:
+        """See `Agent.act`."""
+        says, catches = mask[:, Action.UNO].copy(), mask[:, Action.CATCH].copy()
+        # Plays come first in the action layout, so the first legal action tells of them.
+        idle_only = mask.argmax(axis=1) >= Action.DRAW
+        wanted = mask.copy()
+        wanted[:, Action.DRAW] &= idle_only
+        wanted[:, Action.KEEP] &= idle_only
+        actions = LegalActions.of(wanted).uniform(rng)
+        actions[says] = Action.UNO
+        actions[catches] = Action.CATCH
+        return actions

@@ -1,0 +1,27 @@
+"""`random`: any legal action, all alike."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import Agent, LegalActions
+
+
+class RandomAgent(Agent):
+    """Chooses uniformly over the legal actions.
+
+    It draws as readily as it plays and forgets to say UNO, so rounds among its like take thousands
+    of decisions.
+    """
+
+    name = "random"
+
+    def act(
+        self,
+        observation: NDArray[np.uint8],
+        mask: NDArray[np.bool_],
+        rng: np.random.Generator,
+    ) -> NDArray[np.intp]:
+        """See `Agent.act`."""
+        return LegalActions.of(mask).uniform(rng)

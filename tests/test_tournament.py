@@ -1,0 +1,212 @@
+"""Tournaments: the table, the benchmark for training, the command line."""
+
+import numpy as np
+import pytest
+from test_agents import small_policy
+
+from agents import Agent, make_agent
+from eval import match, tournament
+from eval.match import play
+from eval.tournament import benchmark, format_table, main, round_robin
+
+
+class Failing(Agent):
+    name = "failing"
+
+    def act(self, observation, mask, rng):
+        raise RuntimeError("no idea")
+
+
+def numbers(line):
+    """The estimates of a line of a table, in order."""
+    return [cell for cell in line.split("  ") if "±" in cell]
+
+
+def test_two_players_are_played_once_and_read_both_ways():
+    result = round_robin(["random", "keen", "greedy"], deals=50, seed=3)
+    assert result.rows == result.columns == ("random", "keen", "greedy")
+    assert len(result.matches) == 3
+    assert set(result.cells) == {(r, c) for r in range(3) for c in range(3) if r != c}
+    for row, column in result.cells:
+        one, other = result.win_rate(row, column), result.win_rate(column, row)
+        assert one.value + other.value == pytest.approx(1)
+
+
+def test_more_players_meet_a_table_of_each_other():
+    names = ["keen", "greedy"]
+    result = round_robin(names, {"preset": "official", "num_players": 3}, deals=50, seed=3)
+    assert len(result.matches) == 2
+    for row, column in ((0, 1), (1, 0)):
+        lineup = [make_agent(names[row]), *[make_agent(names[column])] * 2]
+        alone = play(lineup, "official", deals=50, seed=3)
+        assert result.win_rate(row, column) == alone.win_rate()
+
+
+def test_overall_is_the_mean_over_the_same_deals():
+    result = round_robin(["random", "keen", "greedy"], deals=50, seed=3)
+    against_random, against_keen = (result.win_rate(2, column) for column in (0, 1))
+    overall = result.overall(2)
+    assert overall.value == pytest.approx((against_random.value + against_keen.value) / 2)
+    assert overall.margin < against_keen.margin
+
+
+def test_the_tables_are_the_same_whatever_the_jobs():
+    one, other = (
+        format_table(round_robin(["random", "keen", "greedy"], deals=60, jobs=jobs))
+        for jobs in (1, 2)
+    )
+    assert one == other
+
+
+def test_format_table():
+    result = round_robin(["random", "keen", "greedy"], deals=60, seed=1, max_decisions=40)
+    head, *rows, empty, what, where, cut = format_table(result).splitlines()
+    assert head.split() == ["random", "keen", "greedy", "overall"]
+    assert [row.split()[0] for row in rows] == ["random", "keen", "greedy"]
+    assert {len(row) for row in rows} == {len(head)}
+    for number, row in enumerate(rows):
+        cells = [result.win_rate(number, column) for column in range(3) if column != number]
+        assert [cell.strip() for cell in numbers(row)] == [
+            *map(str, cells),
+            str(result.overall(number)),
+        ]
+    assert not empty
+    assert "(even: 50.0)" in what
+    assert where == "angry_birds, 2 players: 60 deals from every seat = 120 rounds, seed 1"
+    assert cut.endswith("rounds in all were cut off after 40 decisions: nobody won them")
+
+
+def test_benchmark():
+    result = benchmark("greedy", deals=60, seed=1)
+    assert (result.rows, result.columns) == (("greedy",), ("random", "keen", "greedy"))
+    assert result.win_rate(0, 2).value == 0.5
+    alone = play([make_agent("greedy"), make_agent("keen")], deals=60, seed=1)
+    assert result.win_rate(0, 1) == alone.win_rate()
+    head, row, *_ = format_table(result).splitlines()
+    assert head.split() == ["random", "keen", "greedy", "overall"]
+    assert len(numbers(row)) == 4
+
+
+def test_benchmark_against_one_and_with_more_players():
+    result = benchmark(make_agent("greedy"), ["keen"], {"num_players": 4}, deals=20)
+    head, row, *notes = format_table(result).splitlines()
+    assert head.split() == ["keen"]
+    assert len(numbers(row)) == 1
+    assert "(even: 25.0)" in " ".join(notes)
+
+
+@pytest.mark.parametrize(
+    ("play_it", "complaint"),
+    [
+        (lambda: round_robin(["keen"]), "at least two agents"),
+        (lambda: round_robin(["keen", "keen"]), "2 agents are called 'keen': names must differ"),
+        (lambda: round_robin(["keen", "nobody"]), "unknown agent 'nobody'"),
+        (lambda: round_robin(["keen", "greedy"], "unknown"), "unknown preset"),
+        (lambda: benchmark("keen", []), "at least one baseline"),
+        (lambda: benchmark("keen", deals=0), "deals=0"),
+    ],
+)
+def test_bad_arguments(play_it, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        play_it()
+
+
+# --- Command line --------------------------------------------------------------------------------
+
+
+def test_command(capsys):
+    options = ["--rules", "classic", "--players", "3", "--deals", "30", "--seed", "4"]
+    assert main(["keen", "greedy", *options, "--jobs", "1"]) == 0
+    out, err = capsys.readouterr()
+    rules = {"preset": "classic", "num_players": 3}
+    assert out == format_table(round_robin(["keen", "greedy"], rules, 30, 4)) + "\n"
+    assert not err
+
+
+def test_policy_files_of_the_same_name_go_by_their_paths(tmp_path, capsys):
+    paths = [tmp_path / str(i) / "policy.safetensors" for i in range(2)]
+    for seed, path in enumerate(paths):
+        path.parent.mkdir()
+        small_policy(path, seed)
+    assert main([*map(str, paths), "greedy", "--deals", "2", "--jobs", "1"]) == 0
+    out = capsys.readouterr().out
+    assert all(str(path) in out for path in paths)
+    assert main([str(paths[0]), "greedy", "--deals", "2", "--jobs", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "policy" in out.splitlines()[0].split()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "required: AGENT"),
+        (["keen"], "a tournament needs at least two agents"),
+        (["keen", "greedy", "keen"], "agent 'keen' is named 2 times"),
+        (["keen", "gredy"], "unknown agent 'gredy': known are greedy, keen, random"),
+        (["keen", "no.safetensors"], "no policy file at no.safetensors"),
+        (["keen", "greedy", "--players", "1"], "'1': allowed is a whole number from 2"),
+        (["keen", "greedy", "--jobs", "0"], "--jobs: '0'"),
+        (["keen", "greedy", "--rules", ""], "unknown preset ''"),
+    ],
+)
+def test_command_with_bad_arguments(arguments, complaint, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith("python -m eval.tournament: ")
+    assert complaint in err
+    assert err.count("\n") == 1
+
+
+def test_command_names_an_agent_that_fails(monkeypatch, capsys):
+    monkeypatch.setattr(match, "make_agent", lambda name: Failing() if name == "x" else Keen())
+    assert main(["x", "keen", "--deals", "5", "--jobs", "1"]) == 1
+    err = capsys.readouterr().err
+    assert "agent 'failing' raised RuntimeError: no idea" in err
+    assert "Traceback" not in err
+
+
+class Keen(Agent):
+    name = "keen"
+
+    def act(self, observation, mask, rng):
+        return mask.argmax(axis=1)
+
+
+def test_command_can_be_interrupted(monkeypatch, capsys):
+    def interrupt(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tournament, "round_robin", interrupt)
+    assert main(["keen", "greedy", "--jobs", "1"]) == 130
+    assert capsys.readouterr().err == "python -m eval.tournament: interrupted\n"
+
+
+class Terminal:
+    """Standard error that is a terminal."""
+
+    def __init__(self):
+        self.text = ""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+def test_progress_is_shown_on_a_terminal(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    clock = iter(np.arange(0, 10, 0.5))
+    monkeypatch.setattr(match.time, "monotonic", lambda: float(next(clock)))
+    progress = match.ProgressLine()
+    progress(1000, 4000)
+    assert "1,000 of 4,000 rounds, 2,000 per second, 2 s left" in terminal.text
+    progress(4000, 4000)
+    assert terminal.text.endswith("\r")
