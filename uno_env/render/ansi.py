@@ -141,7 +141,8 @@ def _outcome(position: Position, called: list[str]) -> str:
     ):
         end = f"{end} ({gained} points)"
     if champions := [called[seat] for seat in position.game_winners]:
-        end = f"{end}; {' and '.join(champions)} win{'s'[len(champions) > 1 :]} the game"
+        verb = "wins" if len(champions) == 1 else "win"
+        end = f"{end}; {' and '.join(champions)} {verb} the game"
     return end
 
 
