@@ -1,0 +1,54 @@
+"""The pool of opponents that a learner meets in training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import Agent
+
+
+class OpponentPool:
+    """Fixed agents and past selves of the learner.
+
+    Args:
+        agents: those present from the start and to stay.
+        past_share: the share of rounds played against past selves, once there are any.
+        max_past: how many past selves are kept; then a random one of them makes room.
+    """
+
+    def __init__(self, agents: Sequence[Agent], *, past_share: float, max_past: int) -> None:
+        if not agents:
+            raise ValueError("agents is empty: a pool needs at least one")
+        self.agents = list(agents)
+        self.num_fixed = len(self.agents)
+        self.past_share = past_share
+        self.max_past = max_past
+        self.rounds = np.zeros(self.num_fixed + max_past, np.int64)
+        self.wins = np.zeros(self.num_fixed + max_past, np.int64)
+
+    def choose(self, number: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """Opponents for `number` rounds, as indices into `agents`."""
+        chosen = rng.integers(self.num_fixed, size=number)
+        num_past = len(self.agents) - self.num_fixed
+        if num_past:
+            past = rng.random(number) < self.past_share
+            chosen[past] = self.num_fixed + rng.integers(num_past, size=int(past.sum()))
+        return chosen
+
+    def add_past(self, agent: Agent, rng: np.random.Generator) -> None:
+        """Take in a past self."""
+        num_past = len(self.agents) - self.num_fixed
+        if num_past < self.max_past:
+            self.agents.append(agent)
+            return
+        place = self.num_fixed + int(rng.integers(num_past))
+        self.agents[place] = agent
+        self.rounds[place] = self.wins[place] = 0
+
+    def record(self, opponents: NDArray[np.intp], won: NDArray[np.bool_]) -> None:
+        """Count rounds and the learner's wins by opponent."""
+        np.add.at(self.rounds, opponents, 1)
+        np.add.at(self.wins, opponents, won)
