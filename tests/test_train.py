@@ -1,0 +1,216 @@
+"""Training: the tables as SB3 sees them, the network, the export, and a whole small run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+
+from agents import make_agent
+from agents.policy import PolicyAgent
+from train.network import ColourSharedPolicy, export_policy
+from train.opponents import OpponentPool
+from train.ppo import Arguments, train
+from train.vec_env import TableVecEnv
+from uno_env import GameBatch, Rules
+from uno_env.policy import Policy
+
+
+def make_env(num_envs: int = 16, players: int = 2, **options: int) -> TableVecEnv:
+    pool = OpponentPool([make_agent("keen"), make_agent("greedy")], past_share=0.5, max_past=2)
+    rules = Rules.preset("angry_birds", num_players=players)
+    return TableVecEnv(rules, num_envs, pool, **options)
+
+
+def first_legal(env: TableVecEnv) -> np.ndarray:
+    return env.env_method("action_masks")[0].argmax(axis=1)
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_the_learner_is_always_to_choose(players: int) -> None:
+    env = make_env(players=players)
+    env.reset()
+    ended = 0
+    for _ in range(150):
+        masks = env.env_method("action_masks")[0]
+        assert (env.batch.player == env.learner).all()
+        assert (masks.sum(axis=1) > 1).all(), "a forced action was asked for"
+        observation, rewards, dones, infos = env.step(masks.argmax(axis=1))
+        assert observation.dtype == np.uint8
+        assert (observation == env.batch.observe()).all()
+        losses = np.float32(-1 / (players - 1))
+        assert np.isin(rewards[dones], [1, losses, 0]).all()
+        assert (rewards[~dones] == 0).all()
+        for i, info in enumerate(infos):
+            assert bool(info) == dones[i]
+            if info:
+                assert info["terminal_observation"].shape == observation[i].shape
+                assert info["episode"]["r"] == pytest.approx(rewards[i])
+                assert info["episode"]["l"] > 0
+        ended += int(dones.sum())
+    assert ended > 20
+
+
+def test_arrays_of_a_step_are_not_written_again() -> None:
+    env = make_env()
+    env.reset()
+    first = env.step(first_legal(env))
+    kept = [array.copy() for array in first[:3]]
+    for _ in range(5):
+        env.step(first_legal(env))
+    for array, copy in zip(first[:3], kept, strict=True):
+        assert (array == copy).all()
+
+
+def test_rewards_tell_who_won() -> None:
+    """Against the rewards of the core itself: a table of one game replayed by hand."""
+    env = make_env(num_envs=1, seed=5)
+    env.reset()
+    for _ in range(300):
+        seat = env.learner.copy()
+        before = env.opponents.wins.sum(), env.opponents.rounds.sum()
+        _, rewards, dones, _ = env.step(first_legal(env))
+        won = env.opponents.wins.sum() - before[0]
+        if dones[0]:
+            assert env.opponents.rounds.sum() == before[1] + 1
+            assert (rewards[0] > 0) == (won == 1)
+            assert env.learner[0] == (seat[0] + 1) % 2, "the learner moves on by a seat"
+
+
+def test_long_rounds_are_truncated() -> None:
+    env = make_env(max_decisions=8)
+    env.reset()
+    cut = 0
+    for _ in range(40):
+        _, rewards, dones, infos = env.step(first_legal(env))
+        for i in np.flatnonzero(dones):
+            if infos[i]["TimeLimit.truncated"]:
+                cut += 1
+                assert rewards[i] == 0
+    assert cut > 20
+
+
+def test_masks_reach_sb3_as_one_block() -> None:
+    env = make_env()
+    env.reset()
+    assert is_masking_supported(env)
+    masks = get_action_masks(env)
+    assert masks.shape == (1, 16, 84)
+    assert (masks[0] == env.batch.legal).all()
+    with pytest.raises(AttributeError, match="no method 'render_all'"):
+        env.env_method("render_all")
+
+
+def test_tables_are_reproducible_from_the_seed() -> None:
+    runs = []
+    for _ in range(2):
+        env = make_env(seed=11)
+        total = [env.reset()]
+        for _ in range(60):
+            total.append(env.step(first_legal(env))[0])
+        runs.append(np.stack(total))
+    assert (runs[0] == runs[1]).all()
+
+
+def test_exported_and_trained_policies_prefer_the_same_actions() -> None:
+    torch.manual_seed(0)
+    env = make_env()
+    policy = ColourSharedPolicy(
+        env.observation_space, env.action_space, lambda _: 1e-3, net_arch=[16]
+    )
+    for parameter in policy.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    exported = export_policy(policy, env.batch.rules)
+    batch = GameBatch(Rules.preset("angry_birds", num_players=5), 500, seed=4)
+    rng = np.random.default_rng(0)
+    keen = make_agent("keen")
+    for _ in range(25):
+        batch.step(keen.act(batch.observe(), batch.legal, rng))
+    seen, mask = batch.observe()[~batch.done], batch.legal[~batch.done]
+    with torch.no_grad():
+        features = policy.extract_features(torch.as_tensor(seen))
+        logits = policy.action_net(policy.mlp_extractor.forward_actor(features)).numpy()
+    np.testing.assert_allclose(exported.logits(seen), logits, rtol=1e-3, atol=1e-3)
+    chosen, _ = policy.predict(seen, deterministic=True, action_masks=mask)
+    assert (exported.act(seen, mask) == chosen).mean() > 0.99
+
+
+def test_the_pool_takes_past_selves_and_makes_room() -> None:
+    rng = np.random.default_rng(0)
+    pool = OpponentPool([make_agent("keen")], past_share=1.0, max_past=2)
+    assert (pool.choose(50, rng) == 0).all()
+    for _ in range(5):
+        pool.add_past(make_agent("greedy"), rng)
+    assert len(pool.agents) == 3
+    chosen = pool.choose(200, rng)
+    assert set(chosen) == {1, 2}
+    pool.record(np.array([1, 1, 2]), np.array([True, False, True]))
+    assert pool.rounds.tolist() == [0, 2, 1]
+    assert pool.wins.tolist() == [0, 1, 1]
+    with pytest.raises(ValueError, match="agents is empty"):
+        OpponentPool([], past_share=0.5, max_past=2)
+
+
+SMALL = {
+    "total_timesteps": 512,
+    "num_envs": 32,
+    "num_steps": 4,
+    "batch_size": 64,
+    "num_epochs": 2,
+    "hidden": 8,
+    "past_every": 1,
+    "checkpoint_every": 2,
+}
+
+
+def test_a_small_run_writes_its_folder_and_plays(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    path = train(Arguments(out=run, rules="classic", num_players=3, **SMALL))
+    assert path == run / "policy.safetensors"
+    arguments = json.loads((run / "arguments.json").read_text())
+    assert arguments["rules"] == "classic"
+    assert arguments["total_timesteps"] == 512
+    policy = Policy.load(path)
+    assert policy.rules == Rules.preset("classic", num_players=3)
+    assert policy.training["timesteps"] == 512
+    names = {file.name for file in (run / "checkpoints").iterdir()}
+    assert names == {f"{n:010d}.{end}" for n in (256, 512) for end in ("zip", "safetensors")}
+    assert any((run / "tensorboard").iterdir())
+    batch = GameBatch(policy.rules, 20)
+    actions = PolicyAgent(policy).act(batch.observe(), batch.legal, np.random.default_rng(0))
+    batch.check(actions)
+
+    with pytest.raises(FileExistsError, match="exists: name another with --out"):
+        train(Arguments(out=run, **SMALL))
+    assert json.loads((run / "arguments.json").read_text()) == arguments
+
+
+def test_small_runs_are_reproducible(tmp_path: Path) -> None:
+    policies = [
+        Policy.load(train(Arguments(out=tmp_path / str(i), seed=seed, torch_threads=1, **SMALL)))
+        for i, seed in enumerate((3, 3, 4))
+    ]
+    weights = [policy.weights["second.own"] for policy in policies]
+    assert (weights[0] == weights[1]).all()
+    assert (weights[0] != weights[2]).any()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"num_envs": 0}, "num_envs=0: allowed is a number above 0"),
+        ({"past_share": 1.5}, "past_share=1.5: allowed is a number from 0 to 1"),
+        ({"opponents": ()}, "opponents is empty"),
+        ({"opponents": ("genius",)}, "unknown agent 'genius'"),
+        ({"rules": "chess"}, "unknown preset 'chess'"),
+        ({"num_players": 11}, "num_players=11"),
+    ],
+)
+def test_wrong_arguments_leave_nothing_behind(tmp_path: Path, wrong: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        train(Arguments(out=tmp_path / "run", **wrong))
+    assert not (tmp_path / "run").exists()
