@@ -90,7 +90,7 @@ def choose_dealer(state: State, rows: Rows) -> None:
         value = np.where(tied, values.take(cards.astype(np.intp)), -1)
         tied = value == value.max(axis=1, keepdims=True)
         dealer[pending] = tied.argmax(axis=1)
-        again = np.flatnonzero(tied.sum(axis=1) > 1)
+        again = (tied.sum(axis=1) > 1).nonzero()[0]
         pending, tied = pending[again], tied[again]
     state.dealer[rows] = dealer
 
@@ -130,7 +130,7 @@ def can_draw(state: State, rows: Rows) -> NDArray[np.bool_]:
     """Whether at least one card can be had, from the pile or the buried discards."""
     has_pile = state.pile_at.take(rows) < state.rules.deck_size
     if not has_pile.all():
-        empty = np.flatnonzero(~has_pile)
+        empty = (~has_pile).nonzero()[0]
         has_pile[empty] = set_sizes(take_sets(state.discard, rows[empty])) > 1
     return has_pile
 
@@ -188,7 +188,7 @@ def give(state: State, rows: Rows, seats: NDArray[np.intp], counts: NDArray[np.i
     left = state.rules.deck_size - state.pile_at.take(rows)
     now = np.minimum(wanted, left)
     _deal(state, rows, seats[:, None], now)
-    short = np.flatnonzero(now < wanted)
+    short = (now < wanted).nonzero()[0]
     if short.size:
         rest = wanted[short] - now[short]
         _reshuffle_discards(state, rows[short])
@@ -200,7 +200,7 @@ def draw_one(state: State, rows: Rows, seats: NDArray[np.integer]) -> NDArray[np
     """Each seat (n,) draws one card, which must be there; returns the cards."""
     size = state.rules.deck_size
     pile_at = state.pile_at.take(rows)
-    empty = np.flatnonzero(pile_at == size)
+    empty = (pile_at == size).nonzero()[0]
     if empty.size:
         _reshuffle_discards(state, rows[empty])
         pile_at = state.pile_at.take(rows)
@@ -220,7 +220,7 @@ def deal_until_colour(
     it stops.
     """
     exhausted = _deal_pile_until_colour(state, rows, seats, colours)
-    again = np.flatnonzero(exhausted >= 0)
+    again = (exhausted >= 0).nonzero()[0]
     if again.size:
         _reshuffle_discards(state, rows[again])
         num_seats = seats.shape[1]
@@ -266,7 +266,7 @@ def turn_up(state: State, rows: Rows) -> NDArray[np.uint8]:
     A Wild Draw 4 goes back, the pile is shuffled again, another card is turned up.
     """
     opening = state.pile[rows, state.pile_at[rows]]
-    while (again := np.flatnonzero(CARD_KIND[opening] == WILD_KINDS[1])).size:
+    while (again := (CARD_KIND[opening] == WILD_KINDS[1]).nonzero()[0]).size:
         _shuffle(state, rows[again], _in_pile(state, rows[again]))
         opening[again] = state.pile[rows[again], state.pile_at[rows[again]]]
     state.pile_at[rows] += 1

@@ -73,9 +73,9 @@ def king_pig(state: State, rows: Rows, *, last_card: bool = False) -> None:
 def carry_out_draws(state: State, rows: Rows, *, last_card: bool = False) -> None:
     """The cards that the top card makes others draw."""
     symbols = state.top.take(rows) % NUM_SYMBOLS
-    if (hit := np.flatnonzero(_DRAWN_FOR.take(symbols))).size:
+    if (hit := _DRAWN_FOR.take(symbols).nonzero()[0]).size:
         draw_cards(state, rows[hit], symbols[hit])
-    if (pigs := np.flatnonzero(symbols == _KING_PIG)).size:
+    if (pigs := (symbols == _KING_PIG).nonzero()[0]).size:
         king_pig(state, rows[pigs], last_card=last_card)
 
 
@@ -114,7 +114,7 @@ def open_round(state: State, rows: Rows, cards: NDArray[np.uint8]) -> None:
     state.turn[rows] = state.dealer[rows]
     symbols = state.top[rows] % NUM_SYMBOLS
     wild = kinds >= WILD_KINDS.start
-    if (hit := np.flatnonzero(symbols == Symbol.DRAW_TWO)).size:
+    if (hit := (symbols == Symbol.DRAW_TWO).nonzero()[0]).size:
         draw_cards(state, rows[hit], symbols[hit])
     begin_turn(state, rows, _HOP_AFTER.take(symbols))
     back = rows[symbols == Symbol.REVERSE]
@@ -123,7 +123,7 @@ def open_round(state: State, rows: Rows, cards: NDArray[np.uint8]) -> None:
     state.phase[rows[wild]] = Phase.COLOUR
 
 
-def name_opening_colour(state: State, rows: Rows, colours: NDArray[np.integer]) -> None:
+def name_opening_colour(state: State, rows: Rows, colour: int) -> None:
     """The first player names the colour of the opening wild, then takes a normal turn."""
-    state.top[rows] = state.top[rows] % NUM_SYMBOLS + NUM_SYMBOLS * colours
+    state.top[rows] = state.top[rows] % NUM_SYMBOLS + NUM_SYMBOLS * colour
     state.phase[rows] = Phase.TURN

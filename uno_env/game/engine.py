@@ -249,7 +249,7 @@ class GameBatch:
                 raise ValueError(
                     f"a mask of games has the shape {array.shape}: allowed is ({self.num_games},)"
                 )
-            return np.flatnonzero(array)
+            return array.nonzero()[0]
         return np.atleast_1d(array).astype(np.intp)
 
     # ------------------------------------------------------------------ play
@@ -274,12 +274,12 @@ class GameBatch:
         rewards = np.zeros((len(rows), self.rules.num_players), np.float32)
         waiting = self.state.phase.take(rows) == _OVER
         if waiting.any():
-            live = np.flatnonzero(~waiting)
+            live = (~waiting).nonzero()[0]
             self._play_out(rows[live], chosen[live])
         else:
             self._play_out(rows, chosen)
         done = self.state.phase.take(rows) == _OVER
-        ended = np.flatnonzero(done & ~waiting)
+        ended = (done & ~waiting).nonzero()[0]
         if ended.size:
             winner = self.state.winner[rows[ended], None]
             rewards[ended] = scoring.win_rewards(winner == np.arange(self.rules.num_players))
@@ -288,10 +288,10 @@ class GameBatch:
     def _play_out(self, rows: Rows, actions: NDArray[np.integer]) -> None:
         """Each kind of action in turn, then whatever follows by itself."""
         is_play = actions < NUM_FACES
-        plays = np.flatnonzero(is_play)
+        plays = is_play.nonzero()[0]
         going_on = self._play(rows[plays], actions[plays]) if plays.size else rows[:0]
         if plays.size < rows.size:
-            rest = np.flatnonzero(~is_play)
+            rest = (~is_play).nonzero()[0]
             released = self._answer(rows[rest], actions[rest])
             going_on = np.concatenate([going_on, released]) if released.size else going_on
         if going_on.size:
@@ -319,7 +319,7 @@ class GameBatch:
         state.drawn[rows] = NO_CARD
 
         size = set_sizes(hand)
-        if (out := np.flatnonzero(size == 0)).size:
+        if (out := (size == 0).nonzero()[0]).size:
             self._go_out(rows[out])
         going_on = size > 0
         if rules.uno_call == "explicit":
@@ -340,23 +340,26 @@ class GameBatch:
 
     def _answer(self, rows: Rows, actions: NDArray[np.integer]) -> Rows:
         """All actions but plays; returns the games in which a catch window has closed."""
-        for action, carry_out in (
-            (_DRAW, self._draw),
-            (_KEEP, self._keep),
-            (_UNO, self._say_uno),
-            (_CHALLENGE, self._challenge),
-            (_ACCEPT, self._accept),
-        ):
-            if (some := np.flatnonzero(actions == action)).size:
-                carry_out(rows[some])
-        if (naming := np.flatnonzero(actions >= _COLOUR)).size:
-            effects.name_opening_colour(self.state, rows[naming], actions[naming] - _COLOUR)
         released = rows[:0]
-        if (catching := np.flatnonzero(actions == _CATCH)).size:
-            effects.penalise(self.state, rows[catching])
-            released = rows[catching]
-        if (letting_go := np.flatnonzero(actions == _LET_GO)).size:
-            released = np.concatenate([released, self._let_go(rows[letting_go])])
+        for action in np.bincount(actions).nonzero()[0].tolist():
+            some = rows[(actions == action).nonzero()[0]]
+            if action == _DRAW:
+                self._draw(some)
+            elif action == _KEEP:
+                effects.begin_turn(self.state, some, _NEXT)
+            elif action == _UNO:
+                self.state.said[some] = True
+            elif action == _CATCH:
+                effects.penalise(self.state, some)
+                released = some
+            elif action == _LET_GO:
+                released = np.concatenate([released, self._let_go(some)])
+            elif action == _CHALLENGE:
+                effects.challenge(self.state, some)
+            elif action == _ACCEPT:
+                effects.carry_out(self.state, some)
+            else:
+                effects.name_opening_colour(self.state, some, action - _COLOUR)
         return released
 
     def _draw(self, rows: Rows) -> None:
@@ -367,22 +370,10 @@ class GameBatch:
         colours = state.top.take(rows) // NUM_SYMBOLS
         state.lack.ravel()[NUM_COLOURS * state.at_seat(rows, seats) + colours] = 0
         playable = legality.drawn_card_playable(state, rows, cards)
-        may_play = np.flatnonzero(playable)
+        may_play = playable.nonzero()[0]
         state.phase[rows[may_play]] = Phase.DRAWN
         state.drawn[rows[may_play]] = cards[may_play]
         effects.begin_turn(state, rows[~playable], _NEXT)
-
-    def _keep(self, rows: Rows) -> None:
-        effects.begin_turn(self.state, rows, _NEXT)
-
-    def _say_uno(self, rows: Rows) -> None:
-        self.state.said[rows] = True
-
-    def _challenge(self, rows: Rows) -> None:
-        effects.challenge(self.state, rows)
-
-    def _accept(self, rows: Rows) -> None:
-        effects.carry_out(self.state, rows)
 
     def _ask_next(self, rows: Rows) -> None:
         """The next seat clockwise is asked whether it catches the player."""

@@ -236,7 +236,7 @@ def _observe_cards(
     if known.any():
         _observe_known(out, known)
 
-    drawn = np.flatnonzero(state.phase.take(rows) == _DRAWN)
+    drawn = (state.phase.take(rows) == _DRAWN).nonzero()[0]
     if drawn.size:
         # The observer has drawn the card itself, or does not see it.
         in_hand = take_sets(state.flat_hands, state.at_seat(rows, state.acting.take(rows))[drawn])

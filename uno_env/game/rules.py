@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -102,6 +103,14 @@ class Rules:
                 allowed = False
             if not allowed:
                 raise ValueError(f"{spec.name}={value!r}: allowed is {spec.metadata['allowed']}")
+
+        # Tables are cached by rules and looked up at every step, so the fields are hashed once; not
+        # with `hash`, which differs from process to process while this goes along in a pickle.
+        text = repr(dataclasses.astuple(self))
+        object.__setattr__(self, "_hash", zlib.crc32(text.encode()))
+
+    def __hash__(self) -> int:
+        return int(self.__dict__["_hash"])
 
     @classmethod
     def preset(cls, name: str, **switches: Any) -> Rules:
