@@ -27,6 +27,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from agents import Agent, make_agent
 from uno_env.game.actions import ACTIONS, NUM_ACTIONS
@@ -597,7 +598,10 @@ class _Floor:
 
 
 def _play_pieces(table: _Table, pieces: Sequence[_Piece], progress: Progress) -> _Rounds:
-    return _Floor(table, pieces).play(progress)
+    # A policy's products are small: more threads cost far more than they bring, above all when
+    # there are processes beside this one.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _Floor(table, pieces).play(progress)
 
 
 def _say_nothing(_over: int, _total: int) -> None:

@@ -25,6 +25,7 @@ import torch
 import tyro
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import configure
+from threadpoolctl import threadpool_limits
 from torch.distributions import Distribution
 
 from agents import make_agent
@@ -118,6 +119,8 @@ def train(arguments: Arguments) -> Path:
     run = _make_run_folder(arguments)
 
     torch.set_num_threads(arguments.torch_threads)
+    # Numpy multiplies for the past selves; small products are slowest where threads share them.
+    threadpool_limits(limits=1, user_api="blas")
     # Checking each distribution's parameters takes a third of the time of a forward pass.
     Distribution.set_default_validate_args(False)
     pool = OpponentPool(fixed, past_share=arguments.past_share, max_past=arguments.max_past)

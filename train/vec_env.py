@@ -7,7 +7,6 @@ and the learner's own where only one is legal, which nothing can be learnt from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -164,26 +163,26 @@ class TableVecEnv(VecEnv):
 
     def _play_on(self, rows: Rows) -> None:
         """Play until each table waits for a choice of its learner's."""
-        while rows.size:
+        while True:
             mine = self.batch.player[rows] == self.learner[rows]
-            if (own := rows[mine]).size:
-                legal = self.batch.legal_of(own)
-                forced = legal.sum(axis=1) == 1
-                only = legal[forced].argmax(axis=1)
-                if (rows_forced := own[forced]).size:
-                    self._step(rows_forced, only)
-            else:
-                rows_forced = own
-            theirs = rows[~mine]
-            for opponent, some in self._by_opponent(theirs):
-                agent = self.opponents.agents[opponent]
-                actions = agent.act(
-                    self.batch.observe(where=some), self.batch.legal_of(some), self.rng
-                )
-                self._step(some, actions)
-            rows = np.concatenate([rows_forced, theirs])
+            free = self.batch.count_legal(rows) > 1
+            rows = rows[~(mine & free)]
+            if not rows.size:
+                return
+            legal = self.batch.legal_of(rows)
+            actions = legal.argmax(axis=1)
+            asked = (self.batch.count_legal(rows) > 1).nonzero()[0]
+            if asked.size:
+                actions[asked] = self._ask(rows[asked], legal[asked])
+            self._step(rows, actions)
 
-    def _by_opponent(self, rows: Rows) -> Iterable[tuple[int, Rows]]:
-        ids = self.opponent[rows]
-        for opponent in np.unique(ids):
-            yield int(opponent), rows[ids == opponent]
+    def _ask(self, rows: Rows, legal: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """What the opponents at some tables choose."""
+        observation = self.batch.observe(where=rows)
+        actions = np.empty(len(rows), np.intp)
+        opponents = self.opponent[rows]
+        for opponent in np.bincount(opponents).nonzero()[0]:
+            some = (opponents == opponent).nonzero()[0]
+            agent = self.opponents.agents[opponent]
+            actions[some] = agent.act(observation[some], legal[some], self.rng)
+        return actions

@@ -77,6 +77,16 @@ COMMON_OUTPUTS: NDArray[np.intp] = np.setdiff1d(np.arange(NUM_ACTIONS), COLOUR_O
 """The other actions."""
 
 
+_INPUTS = np.concatenate([COLOUR_INPUTS.ravel(), COMMON_INPUTS])
+_INPUT_SCALE = SCALE[_INPUTS]
+
+
+def _mean_over_colours(layer: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(B, 4, hidden) -> (B, hidden)."""
+    total = layer[:, 0] + layer[:, 1] + layer[:, 2] + layer[:, 3]
+    return total * np.float32(1 / NUM_COLOURS)
+
+
 def weight_shapes(hidden: int) -> dict[str, tuple[int, ...]]:
     """Names and shapes of the weights of a network with `hidden` units a layer."""
     return {
@@ -135,18 +145,22 @@ class Policy:
 
     def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
         """The preference for each action, legal or not: (B, F) uint8 -> (B, A) float32."""
-        w = self.weights
-        scaled = observation * SCALE
-        colour = scaled[:, COLOUR_INPUTS]
-        common = scaled[:, COMMON_INPUTS]
-        first = colour @ w["first.colour"] + (common @ w["first.common"] + w["first.bias"])[:, None]
+        w, hidden, number = self.weights, self.hidden, len(observation)
+        scaled = (observation.take(_INPUTS, axis=1) * _INPUT_SCALE).astype(np.float32, copy=False)
+        # One large product is many times as fast as one small product for each row.
+        colour = scaled[:, : COLOUR_INPUTS.size].reshape(NUM_COLOURS * number, -1)
+        common = scaled[:, COLOUR_INPUTS.size :] @ w["first.common"] + w["first.bias"]
+        first = (colour @ w["first.colour"]).reshape(number, NUM_COLOURS, hidden)
+        first += common[:, None]
         np.maximum(first, 0, out=first)
-        mean = first.mean(axis=1) @ w["second.mean"] + w["second.bias"]
-        second = first @ w["second.own"] + mean[:, None]
+        mean = _mean_over_colours(first) @ w["second.mean"] + w["second.bias"]
+        second = (first.reshape(-1, hidden) @ w["second.own"]).reshape(first.shape)
+        second += mean[:, None]
         np.maximum(second, 0, out=second)
-        out = np.empty((len(observation), NUM_ACTIONS), np.float32)
-        out[:, COLOUR_OUTPUTS] = second @ w["colour.weight"] + w["colour.bias"]
-        out[:, COMMON_OUTPUTS] = second.mean(axis=1) @ w["common.weight"] + w["common.bias"]
+        by_colour = second.reshape(-1, hidden) @ w["colour.weight"] + w["colour.bias"]
+        out = np.empty((number, NUM_ACTIONS), np.float32)
+        out[:, COLOUR_OUTPUTS.ravel()] = by_colour.reshape(number, -1)
+        out[:, COMMON_OUTPUTS] = _mean_over_colours(second) @ w["common.weight"] + w["common.bias"]
         return out
 
     def act(
@@ -171,7 +185,9 @@ class Policy:
         if temperature > 0:
             if rng is None:
                 raise ValueError(f"temperature={temperature} needs an rng")
-            logits = logits / temperature + rng.gumbel(size=logits.shape)
+            # The largest of logits with Gumbel noise is a sample of the softmax.
+            noise = rng.standard_exponential(logits.shape, dtype=np.float32)
+            logits = logits / np.float32(temperature) - np.log(noise)
         return logits.argmax(axis=1)
 
     def save(self, path: str | os.PathLike[str]) -> None:

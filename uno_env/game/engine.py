@@ -120,6 +120,10 @@ class GameBatch:
         """Who has won the game, once it is over: (N, P) bool."""
         return scoring.game_winners(self.rules, self.scores) & self.done[:, None]
 
+    def count_legal(self, where: ArrayLike) -> NDArray[np.uint8]:
+        """How many actions are legal in some of the games: (n,) uint8. Args as for `reset`."""
+        return set_sizes(self.state.legal[self._rows(where)])
+
     def observe(
         self, seat: ArrayLike | None = None, where: ArrayLike | None = None
     ) -> NDArray[np.uint8]:
