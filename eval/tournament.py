@@ -18,20 +18,16 @@ from typing import Any
 import numpy as np
 
 from agents import Agent, make_agent
-from eval.match import (
-    DEALS,
+from eval.command import (
     CommandParser,
-    Estimate,
-    MatchResult,
-    RulesLike,
     add_play_options,
     agents_and_rules,
-    describe,
-    estimate,
-    play_all,
     play_options,
     run_command,
 )
+from eval.estimates import Estimate, estimate
+from eval.floor import DEALS, RulesLike
+from eval.match import MatchResult, describe, play_all
 from uno_env.game.rules import Rules
 
 BASELINES = ("random", "keen", "greedy")

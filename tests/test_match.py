@@ -7,17 +7,10 @@ import numpy as np
 import pytest
 
 from agents import Agent, make_agent
-from eval import match
-from eval.match import (
-    BLOCKED,
-    TRUNCATED,
-    AgentError,
-    MatchResult,
-    estimate,
-    main,
-    play,
-    play_all,
-)
+from eval import floor as match
+from eval.estimates import estimate
+from eval.floor import BLOCKED, TRUNCATED, AgentError
+from eval.match import MatchResult, main, play, play_all
 from uno_env import GameBatch, Position, Rules
 from uno_env.game.actions import Action
 

@@ -5,7 +5,8 @@ import pytest
 from test_agents import small_policy
 
 from agents import Agent, make_agent
-from eval import match, tournament
+from eval import command as match
+from eval import tournament
 from eval.match import play
 from eval.tournament import benchmark, format_table, main, round_robin
 
