@@ -229,13 +229,19 @@ class ReferenceGame:
             cards = [card for card in cards if symbol_of(card) in NUMBERS]
         contenders = list(range(self.num_players))
         while len(contenders) > 1:
-            words = [self.random.take() for _ in range(self.num_players)]
-            places = {seat: (words[seat] >> 32) * len(cards) >> 32 for seat in contenders}
-            values = {seat: self._dealer_value(cards[places[seat]]) for seat in contenders}
+            draws = {seat: self._four_draws(cards) for seat in range(self.num_players)}
+            values = {seat: draws[seat] for seat in contenders}
             contenders = [seat for seat in contenders if values[seat] == max(values.values())]
-            if len(contenders) > 1:
+            first = [draws[0] for draws in values.values()]
+            if first.count(max(first)) > 1:
                 self.happened["dealer draw tied"] += 1
         return contenders[0]
+
+    def _four_draws(self, cards: list[str]) -> list[int]:
+        """Rule "Dealer": what a player draws, and draws again as often as it is tied."""
+        words = [self.random.take(), self.random.take()]
+        halves = [half for word in words for half in (word % 2**32, word >> 32)]
+        return [self._dealer_value(cards[half * len(cards) >> 32]) for half in halves]
 
     @staticmethod
     def _dealer_value(card: str) -> int:

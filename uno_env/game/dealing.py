@@ -39,6 +39,8 @@ _CARD_IN_KEY = np.uint32(127)
 
 _CARDS = np.arange(NUM_CARDS, dtype=np.uint32)
 _STEPS = np.arange(1, NUM_CARDS + 1, dtype=np.uint64) * _GAMMA
+_HALF_WORD = np.uint64(32)
+_PLACE_VALUES = np.array([1000, 100, 10, 1])
 _ONE_FOR_EACH_COLOUR = np.uint32(0x01010101)
 
 _IS_NUMBER = (WILD_KINDS.start > CARD_KIND) & (CARD_KIND % NUM_COLOURED_SYMBOLS < 10)
@@ -77,6 +79,9 @@ def choose_dealer(state: State, rows: Rows) -> None:
     Those tied for the top draw again among themselves. Under `numbers_only` a symbol is put away
     and drawn again, which is to draw from the number cards alone. Two players who come upon the
     same card are tied like others with equal numbers; every seat is as likely to deal either way.
+
+    Each player draws four times in advance, and the numbers are compared like words in a
+    dictionary: a later one matters only among those who are tied in all before it.
     """
     players = state.rules.num_players
     numbers_only = state.rules.dealer_draw == "numbers_only"
@@ -85,10 +90,11 @@ def choose_dealer(state: State, rows: Rows) -> None:
     pending = np.arange(len(rows))
     tied = np.ones((len(rows), players), np.bool_)
     while pending.size:
-        words = _next_words(state, rows[pending], players) >> np.uint64(32)
-        cards = words * np.uint64(len(values)) >> np.uint64(32)
-        value = np.where(tied, values.take(cards.astype(np.intp)), -1)
-        tied = value == value.max(axis=1, keepdims=True)
+        halves = _next_words(state, rows[pending], 2 * players).view(np.uint32)
+        cards = halves * np.uint64(len(values)) >> _HALF_WORD
+        drawn = values.take(cards.astype(np.intp)).reshape(-1, players, 4)
+        number = np.where(tied, drawn @ _PLACE_VALUES, -1)
+        tied = number == number.max(axis=1, keepdims=True)
         dealer[pending] = tied.argmax(axis=1)
         again = (tied.sum(axis=1) > 1).nonzero()[0]
         pending, tied = pending[again], tied[again]
@@ -157,7 +163,7 @@ def _hand_over(
     lack[at] = raised
 
 
-def _deal(state: State, rows: Rows, seats: NDArray[np.intp], counts: NDArray[np.intp]) -> Words:
+def _deal(state: State, rows: Rows, seats: NDArray[np.integer], counts: NDArray[np.intp]) -> Words:
     """Deal `counts` cards from the pile, one by one, round and round to `seats` (n, k).
 
     The pile must hold them. Returns what each of the seats got: (n, k, 2).
@@ -179,36 +185,29 @@ def _deal(state: State, rows: Rows, seats: NDArray[np.intp], counts: NDArray[np.
     return got
 
 
-def give(state: State, rows: Rows, seats: NDArray[np.intp], counts: NDArray[np.intp] | int) -> None:
-    """Each seat (n,) takes `counts` cards, or what there is.
+def give(
+    state: State, rows: Rows, seats: NDArray[np.integer], counts: NDArray[np.integer] | int
+) -> NDArray[np.uint8]:
+    """Each seat (n,) takes `counts` cards, or what there is; returns the first of them (n,).
 
     When the pile runs out, the discards are reshuffled and the rest is taken from them.
     """
-    wanted = np.full(len(rows), counts) if isinstance(counts, int) else counts
-    left = state.rules.deck_size - state.pile_at.take(rows)
-    now = np.minimum(wanted, left)
-    _deal(state, rows, seats[:, None], now)
-    short = (now < wanted).nonzero()[0]
-    if short.size:
-        rest = wanted[short] - now[short]
-        _reshuffle_discards(state, rows[short])
-        left = state.rules.deck_size - state.pile_at.take(rows[short])
-        _deal(state, rows[short], seats[short, None], np.minimum(rest, left))
-
-
-def draw_one(state: State, rows: Rows, seats: NDArray[np.integer]) -> NDArray[np.uint8]:
-    """Each seat (n,) draws one card, which must be there; returns the cards."""
     size = state.rules.deck_size
+    wanted = np.broadcast_to(np.asarray(counts, np.intp), rows.shape)
     pile_at = state.pile_at.take(rows)
-    empty = (pile_at == size).nonzero()[0]
-    if empty.size:
-        _reshuffle_discards(state, rows[empty])
-        pile_at = state.pile_at.take(rows)
-    cards = state.pile.ravel().take(rows * size + pile_at)
-    state.pile_at[rows] = pile_at + 1
-    at = state.at_seat(rows, seats)
-    _hand_over(state, at, take_sets(CARD_BITS, cards), np.ones(len(rows), np.uint8))
-    return cards
+    now = np.minimum(wanted, size - pile_at)
+    short = (now < wanted).nonzero()[0]
+    first = state.pile.ravel().take(rows * size + pile_at, mode="clip")
+    _deal(state, rows, seats[:, None], now)
+    if short.size:
+        some = rows[short]
+        _reshuffle_discards(state, some)
+        pile_at = state.pile_at.take(some)
+        first_of_new = state.pile.ravel().take(some * size + pile_at, mode="clip")
+        first[short] = np.where(now[short] == 0, first_of_new, first[short])
+        rest = np.minimum(wanted[short] - now[short], size - pile_at)
+        _deal(state, some, seats[short, None], rest)
+    return first
 
 
 def deal_until_colour(

@@ -1,7 +1,4 @@
-"""`GameBatch`: N games stepped together. The order of play, and nothing else.
-
-Within a step the rulebook's order holds: card and colour, catch, challenge, draws, next turn.
-"""
+"""`GameBatch`: N games stepped together."""
 
 from __future__ import annotations
 
@@ -12,28 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uno_env.game import dealing, effects, legality, observation, position, scoring
-from uno_env.game.actions import ACTIONS, NUM_ACTIONS, Action
-from uno_env.game.cards import (
-    FACE_BITS,
-    NO_CARD,
-    NUM_COLOURS,
-    NUM_FACES,
-    NUM_SYMBOLS,
-    Symbol,
-    one_of,
-    put_sets,
-    set_sizes,
-    take_sets,
-)
+from uno_env.game.actions import ACTIONS, NUM_ACTIONS
+from uno_env.game.cards import set_sizes
+from uno_env.game.play import play, settle
 from uno_env.game.position import Position
 from uno_env.game.rules import Rules
-from uno_env.game.state import NO_SEAT, Hop, Phase, Rows, State
+from uno_env.game.state import NO_SEAT, Phase, Rows, State
 
-# Looking a member of an enumeration up takes longer than adding two short vectors.
-_OVER, _TURN, _NEXT = int(Phase.OVER), int(Phase.TURN), int(Hop.NEXT)
-_DRAW, _KEEP, _UNO = int(Action.DRAW), int(Action.KEEP), int(Action.UNO)
-_CATCH, _LET_GO = int(Action.CATCH), int(Action.LET_GO)
-_CHALLENGE, _ACCEPT, _COLOUR = int(Action.CHALLENGE), int(Action.ACCEPT), int(Action.COLOUR)
+_OVER = int(Phase.OVER)
 
 
 class GameBatch:
@@ -61,13 +44,9 @@ class GameBatch:
         self.rules = Rules.make(rules)
         if num_games < 1:
             raise ValueError(f"num_games={num_games}: allowed is a whole number from 1")
-        self._adopt(State.empty(self.rules, num_games))
+        self.state = State.empty(self.rules, num_games)
         seeds = np.uint64(int(seed) % 2**64) + np.arange(num_games, dtype=np.uint64)
         self.reset(seeds=seeds)
-
-    def _adopt(self, state: State) -> None:
-        self.state = state
-        self._all = np.arange(state.num_games)
 
     # ------------------------------------------------------------------ what is to be seen
 
@@ -242,11 +221,11 @@ class GameBatch:
 
     def _open(self, rows: Rows) -> None:
         effects.open_round(self.state, rows, dealing.turn_up(self.state, rows))
-        self._settle(rows)
+        settle(self.state, rows)
 
     def _rows(self, where: ArrayLike | None) -> Rows:
         if where is None:
-            return self._all
+            return self.state.all_rows
         array = np.asarray(where)
         if array.dtype == np.bool_:
             if array.shape != (self.num_games,):
@@ -273,157 +252,33 @@ class GameBatch:
             Rewards (N, P) float32, zero but in rounds that this step ended (`scoring.win_rewards`),
             and whether each round is over (N,) bool; of the games in `where` alone, if given.
         """
-        rows = self._rows(where)
         chosen = np.asarray(actions)
-        rewards = np.zeros((len(rows), self.rules.num_players), np.float32)
-        waiting = self.state.phase.take(rows) == _OVER
-        if waiting.any():
-            live = (~waiting).nonzero()[0]
-            self._play_out(rows[live], chosen[live])
-        else:
-            self._play_out(rows, chosen)
-        done = self.state.phase.take(rows) == _OVER
-        ended = (done & ~waiting).nonzero()[0]
+        if where is None:
+            return self._step(self.state, chosen)
+        rows = self._rows(where)
+        games = self.state.take(rows)
+        outcome = self._step(games, chosen)
+        self.state.put(rows, games)
+        return outcome
+
+    def _step(
+        self, games: State, actions: NDArray[np.integer]
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        before = games.phase == _OVER
+        play(games, actions)
+        done = games.phase == _OVER
+        rewards = np.zeros((games.num_games, self.rules.num_players), np.float32)
+        ended = (done & ~before).nonzero()[0]
         if ended.size:
-            winner = self.state.winner[rows[ended], None]
-            rewards[ended] = scoring.win_rewards(winner == np.arange(self.rules.num_players))
+            winner = games.winner[ended, None] == np.arange(self.rules.num_players)
+            rewards[ended] = scoring.win_rewards(winner)
         return rewards, done
-
-    def _play_out(self, rows: Rows, actions: NDArray[np.integer]) -> None:
-        """Each kind of action in turn, then whatever follows by itself."""
-        is_play = actions < NUM_FACES
-        plays = is_play.nonzero()[0]
-        going_on = self._play(rows[plays], actions[plays]) if plays.size else rows[:0]
-        if plays.size < rows.size:
-            rest = (~is_play).nonzero()[0]
-            released = self._answer(rows[rest], actions[rest])
-            going_on = np.concatenate([going_on, released]) if released.size else going_on
-        if going_on.size:
-            self._after_catch(going_on)
-        self._settle(rows)
-
-    def _play(self, rows: Rows, faces: NDArray[np.integer]) -> Rows:
-        """Lay a card; returns the games in which play goes on without a catch window."""
-        state, rules = self.state, self.rules
-        if rules.wild_draw_four == "bluff":
-            fours = rows[faces % NUM_SYMBOLS == Symbol.WILD_DRAW_FOUR]
-            state.guilty[fours] = legality.held_active_colour(state, fours)
-        at = state.at_seat(rows, state.acting.take(rows))
-        bits = take_sets(FACE_BITS, faces)
-        hand = take_sets(state.flat_hands, at)
-        card = one_of(hand & bits)
-        hand ^= card
-        put_sets(state.flat_hands, at, hand)
-        known = take_sets(state.flat_known, at)
-        if known.any():
-            known ^= one_of(known & bits)
-            put_sets(state.flat_known, at, known)
-        put_sets(state.discard, rows, take_sets(state.discard, rows) | card)
-        state.top[rows] = faces
-        state.drawn[rows] = NO_CARD
-
-        size = set_sizes(hand)
-        if (out := (size == 0).nonzero()[0]).size:
-            self._go_out(rows[out])
-        going_on = size > 0
-        if rules.uno_call == "explicit":
-            unsaid = (size == 1) & ~state.said.take(rows)
-            if (forgot := rows[unsaid]).size:
-                if rules.uno_enforcement == "automatic":
-                    effects.penalise(state, forgot)
-                else:
-                    self._ask_next(forgot)
-                    going_on &= ~unsaid
-        return rows[going_on]
-
-    def _go_out(self, rows: Rows) -> None:
-        """A last card: its draws, without a window or a challenge, then the points."""
-        if self.rules.last_card_draws:
-            effects.carry_out_draws(self.state, rows, last_card=True)
-        scoring.end_round(self.state, rows, self.state.seats_on_turn(rows))
-
-    def _answer(self, rows: Rows, actions: NDArray[np.integer]) -> Rows:
-        """All actions but plays; returns the games in which a catch window has closed."""
-        released = rows[:0]
-        for action in np.bincount(actions).nonzero()[0].tolist():
-            some = rows[(actions == action).nonzero()[0]]
-            if action == _DRAW:
-                self._draw(some)
-            elif action == _KEEP:
-                effects.begin_turn(self.state, some, _NEXT)
-            elif action == _UNO:
-                self.state.said[some] = True
-            elif action == _CATCH:
-                effects.penalise(self.state, some)
-                released = some
-            elif action == _LET_GO:
-                released = np.concatenate([released, self._let_go(some)])
-            elif action == _CHALLENGE:
-                effects.challenge(self.state, some)
-            elif action == _ACCEPT:
-                effects.carry_out(self.state, some)
-            else:
-                effects.name_opening_colour(self.state, some, action - _COLOUR)
-        return released
-
-    def _draw(self, rows: Rows) -> None:
-        """Draw a card; if it cannot be played the turn passes by itself."""
-        state = self.state
-        seats = state.acting.take(rows)
-        cards = dealing.draw_one(state, rows, seats)
-        colours = state.top.take(rows) // NUM_SYMBOLS
-        state.lack.ravel()[NUM_COLOURS * state.at_seat(rows, seats) + colours] = 0
-        playable = legality.drawn_card_playable(state, rows, cards)
-        may_play = playable.nonzero()[0]
-        state.phase[rows[may_play]] = Phase.DRAWN
-        state.drawn[rows[may_play]] = cards[may_play]
-        effects.begin_turn(state, rows[~playable], _NEXT)
-
-    def _ask_next(self, rows: Rows) -> None:
-        """The next seat clockwise is asked whether it catches the player."""
-        self.state.phase[rows] = Phase.CATCH
-        self.state.acting[rows] = (self.state.acting[rows] + 1) % self.rules.num_players
-
-    def _let_go(self, rows: Rows) -> Rows:
-        """Ask on; returns the games in which all opponents have let the player go."""
-        self._ask_next(rows)
-        asked_all = self.state.acting[rows] == self.state.seats_on_turn(rows)
-        return rows[asked_all]
-
-    def _after_catch(self, rows: Rows) -> None:
-        """The card is laid and nobody is to be caught any more: challenge, or its effect."""
-        state = self.state
-        if self.rules.wild_draw_four == "bluff":
-            fours = state.top.take(rows) % NUM_SYMBOLS == Symbol.WILD_DRAW_FOUR
-            asked = rows[fours]
-            state.phase[asked] = Phase.CHALLENGE
-            state.acting[asked] = state.next_seats(asked)
-            rows = rows[~fours]
-        effects.carry_out(state, rows)
-
-    def _settle(self, rows: Rows) -> None:
-        """Work out what is legal; a turn in which nothing is passes by itself ("A turn").
-
-        Once every player in a row has passed so, the round is blocked.
-        """
-        state = self.state
-        for passed in range(self.rules.num_players):
-            nothing = legality.refresh(state, rows)
-            if not nothing.any():
-                return
-            rows = rows[nothing]
-            rows = rows[state.phase[rows] == _TURN]
-            if not rows.size:
-                return
-            if passed < self.rules.num_players - 1:
-                effects.begin_turn(state, rows, _NEXT)
-        scoring.block_round(state, rows)
 
     # ------------------------------------------------------------------ copies and positions
 
     def copy(self) -> GameBatch:
         """An independent copy."""
-        return self.take(self._all)
+        return self.take(self.state.all_rows)
 
     def take(self, indices: ArrayLike) -> GameBatch:
         """An independent batch of some of the games, in that order; an index may come twice.
@@ -433,7 +288,7 @@ class GameBatch:
         """
         taken = object.__new__(type(self))
         taken.rules = self.rules
-        taken._adopt(self.state.take(self._rows(indices)))
+        taken.state = self.state.take(self._rows(indices))
         return taken
 
     def load(self, game: int, loaded: Position) -> None:
@@ -448,9 +303,9 @@ class GameBatch:
             raise ValueError(
                 f"the position has the rules [{loaded.rules}], the batch has [{self.rules}]"
             )
-        row = self._all[[game]]
+        row = self.state.all_rows[[game]]
         position.write(self.state, int(row[0]), loaded)
         if loaded.opening is None:
-            self._settle(row)
+            settle(self.state, row)
         else:
             self._open(row)

@@ -100,7 +100,7 @@ def wild_draw_four_barred(
     number and symbol; wilds never forbid it. Under `bluff` nothing does.
     """
     if rules.wild_draw_four == "no_matching_colour":
-        return (hands & _ACTIVE_COLOUR.take(top)) != 0
+        return holds_active_colour(hands, top)
     if rules.wild_draw_four == "no_matching_card":
         return matching != 0
     return np.zeros(hands.shape, np.bool_)
@@ -129,9 +129,9 @@ def drawn_card_playable(state: State, rows: Rows, cards: NDArray[np.uint8]) -> N
     return (may_play & _FACES_OF_CARD.take(cards)) != 0
 
 
-def held_active_colour(state: State, rows: Rows) -> NDArray[np.bool_]:
-    """Whether the player holds a card of the active colour ("Bluffing": guilty)."""
-    return (_faces_held(state, rows) & _ACTIVE_COLOUR.take(state.top.take(rows))) != 0
+def holds_active_colour(hands: Faces, top: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Whether hands hold a card of the active colour ("Bluffing": guilty)."""
+    return (hands & _ACTIVE_COLOUR.take(top)) != 0
 
 
 def _faces_held(state: State, rows: Rows) -> Faces:
@@ -159,32 +159,38 @@ _DRAW_BIT = np.uint64(bit_in_second_word(Action.DRAW))
 _UNO_BIT = np.uint64(bit_in_second_word(Action.UNO))
 
 
-def refresh(state: State, rows: Rows) -> NDArray[np.bool_]:
-    """Write the legal actions of `rows` into `state.legal`; returns where there are none: (n,)."""
-    rules = state.rules
-    phase = state.phase.take(rows)
-    top = state.top.take(rows)
-    hand = take_sets(state.flat_hands, state.at_seat(rows, state.acting.take(rows)))
+def refresh(state: State, rows: Rows | None) -> NDArray[np.bool_]:
+    """Write what is legal into `state.legal`; returns where nothing is: (n,) bool.
+
+    Args:
+        state: the games.
+        rows: which of them; all if None.
+    """
+    games = state if rows is None else state.take(rows)
+    rules, top = games.rules, games.top
+    hand = take_sets(games.flat_hands, games.at_seat(games.all_rows, games.acting))
     faces = hand[:, 0] | hand[:, 1]
     matching = matching_cards(faces, top)
 
     plays = playable(rules, faces, top, matching)
-    only_drawn = _FACES_OF_CARD.take(state.drawn.take(rows))
-    plays &= np.where(phase == _TURN, _ALL, only_drawn)
+    plays &= np.where(games.phase == _TURN, _ALL, _FACES_OF_CARD.take(games.drawn))
 
-    others = _phase_actions(rules).take(phase)
-    no_draw = ~can_draw(state, rows)
+    others = _phase_actions(rules).take(games.phase)
+    no_draw = ~can_draw(games, games.all_rows)
     if rules.voluntary_draw == "without_match":
         no_draw |= matching != 0
     if no_draw.any():
         others &= ~(_DRAW_BIT * no_draw)
     if rules.uno_call == "explicit":
-        may_say = (set_sizes(hand) == 2) & (plays != 0) & ~state.said.take(rows)
+        may_say = (set_sizes(hand) == 2) & (plays != 0) & ~games.said
         others |= _UNO_BIT * may_say
-    legal = np.empty((len(rows), 2), np.uint64)
+    legal = np.empty((len(plays), 2), np.uint64)
     legal[:, 0] = plays
     legal[:, 1] = others
-    put_sets(state.legal, rows, legal)
+    if rows is None:
+        state.legal = legal
+    else:
+        put_sets(state.legal, rows, legal)
     return (plays | others) == 0
 
 

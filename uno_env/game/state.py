@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -48,9 +48,11 @@ class Phase(IntEnum):
 class Hop(IntEnum):
     """How the turn moves on."""
 
-    NEXT = 0
-    SKIP = 1
-    REVERSE = 2
+    STAY = 0
+    """It does not: the same player or an opponent has something to decide."""
+    NEXT = 1
+    SKIP = 2
+    REVERSE = 3
 
 
 class Wheel:
@@ -60,7 +62,7 @@ class Wheel:
     while it runs the other way.
 
     Attributes:
-        after: (3 x 2 P,) uint8, the turn after a hop: at ``2 P * hop + turn``.
+        after: (4 x 2 P,) uint8, the turn after a hop: at ``2 P * hop + turn``.
         seat: (2 P,) intp, the seat of a turn; so, too, a sum of two seats modulo P.
         next_seat: (2 P,) intp, the seat that would be next.
     """
@@ -72,12 +74,14 @@ class Wheel:
             [self._hop(hop, turn, num_players) for hop in Hop for turn in turns], np.uint8
         )
         self.seat = np.arange(2 * num_players) % num_players
-        self.next_seat = self.seat[self.after[: self.width]]
+        self.next_seat = self.seat[self.after[self.width * Hop.NEXT : self.width * Hop.SKIP]]
 
     @staticmethod
     def _hop(hop: Hop, turn: int, num_players: int) -> int:
         backwards, seat = divmod(turn, num_players)
         step = -1 if backwards else 1
+        if hop == Hop.STAY:
+            return turn
         if hop == Hop.REVERSE:
             backwards = 1 - backwards
             # With two players it acts as Skip: the same seat goes on.
@@ -176,12 +180,24 @@ class State:
 
     def take(self, rows: Rows) -> State:
         """A copy of some games, in the order asked for."""
-        return State(self.rules, *(array[rows] for array in self.arrays().values()))
+        return State(self.rules, *(array.take(rows, axis=0) for array in self.arrays().values()))
+
+    def put(self, rows: Rows, games: State) -> None:
+        """Write games (n,) to the places `rows` (n,)."""
+        for array, values in zip(self.arrays().values(), games.arrays().values(), strict=True):
+            # Whole records are moved many times as fast as slices of more than one axis.
+            record = np.dtype((np.void, array[0].nbytes))
+            flat = array.reshape(len(array), -1).view(record)[:, 0]
+            flat[rows] = values.reshape(len(values), -1).view(record)[:, 0]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays by name; the first axis of each is the game."""
-        names = (spec.name for spec in dataclasses.fields(self))
-        return {name: getattr(self, name) for name in names if name != "rules"}
+        return {name: getattr(self, name) for name in _array_names()}
+
+    @property
+    def all_rows(self) -> Rows:
+        """The indices of all games; not to be written on."""
+        return _indices(self.num_games)
 
     def seats_on_turn(self, rows: Rows) -> NDArray[np.intp]:
         """The seats whose turn it is."""
@@ -204,3 +220,15 @@ class State:
     def flat_known(self) -> Words:
         """`known` over games and seats together: (N P, 2), the same memory."""
         return self.known.reshape(-1, 2)
+
+
+@cache
+def _array_names() -> tuple[str, ...]:
+    return tuple(spec.name for spec in dataclasses.fields(State) if spec.name != "rules")
+
+
+@lru_cache(maxsize=64)
+def _indices(number: int) -> Rows:
+    indices = np.arange(number)
+    indices.flags.writeable = False
+    return indices
