@@ -181,14 +181,16 @@ class Policy:
         Returns:
             (B,) action ids.
         """
-        logits = np.where(mask, self.logits(observation), -np.inf)
+        logits = self.logits(observation)
         if temperature > 0:
             if rng is None:
                 raise ValueError(f"temperature={temperature} needs an rng")
-            # The largest of logits with Gumbel noise is a sample of the softmax.
-            noise = rng.standard_exponential(logits.shape, dtype=np.float32)
-            logits = logits / np.float32(temperature) - np.log(noise)
-        return logits.argmax(axis=1)
+            # The largest of logits with Gumbel noise is a sample of the softmax. The noise can be
+            # infinite, so illegal actions are struck out after it.
+            exponential = rng.standard_exponential(logits.shape, dtype=np.float32)
+            with np.errstate(divide="ignore"):
+                logits = logits / np.float32(temperature) - np.log(exponential)
+        return np.where(mask, logits, -np.inf).argmax(axis=1)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to `path`, whole or not at all."""
