@@ -55,6 +55,17 @@ def test_the_learner_is_always_to_choose(players: int) -> None:
     assert ended > 20
 
 
+def test_a_round_may_end_before_the_learner_chooses() -> None:
+    """Such a round is dealt anew and never seen, at the first reset too."""
+    env = make_env(num_envs=4_000)
+    rounds_before = env.batch.state.stream.copy()
+    env.reset()
+    assert (env.batch.state.stream != rounds_before).all()
+    assert env.opponents.rounds.sum() == 0, "a round without a choice was recorded"
+    assert (env.batch.player == env.learner).all()
+    assert (env.batch.count_legal(np.arange(4_000)) > 1).all()
+
+
 def test_arrays_of_a_step_are_not_written_again() -> None:
     env = make_env()
     env.reset()

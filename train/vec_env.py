@@ -61,6 +61,7 @@ class TableVecEnv(VecEnv):
         self.decisions = np.zeros(num_envs, np.int32)
         self._steps = np.zeros(num_envs, np.int32)
         self._actions: NDArray[np.intp] = np.zeros(num_envs, np.intp)
+        self._clear()
 
     # ------------------------------------------------------------------ the VecEnv interface
 
@@ -78,9 +79,7 @@ class TableVecEnv(VecEnv):
 
     def step_wait(self) -> VecEnvStepReturn:
         """Play the learner's actions and on to its next choice; finished tables are dealt anew."""
-        self._rewards = np.zeros(self.num_envs, np.float32)
-        self._dones = np.zeros(self.num_envs, np.bool_)
-        self._infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        self._clear()
         self._steps += 1
         rows: Rows = np.arange(self.num_envs)
         self._step(rows, self._actions)
@@ -124,6 +123,12 @@ class TableVecEnv(VecEnv):
         """Nothing is held open."""
 
     # ------------------------------------------------------------------ play
+
+    def _clear(self) -> None:
+        """New arrays for what a step brings; SB3 keeps those of the last one."""
+        self._rewards = np.zeros(self.num_envs, np.float32)
+        self._dones = np.zeros(self.num_envs, np.bool_)
+        self._infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
 
     def _start(self, rows: Rows) -> None:
         """New rounds with new opponents; the learner moves on by a seat."""
