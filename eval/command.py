@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from agents import Agent, make_agent
-from eval.floor import DEALS, MAX_DECISIONS, AgentError
+from eval.floor import DEALS, MAX_DEALS, MAX_DECISIONS, AgentError
 from uno_env.game.rules import Rules
 
 
@@ -29,16 +29,17 @@ class CommandParser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
-def whole_number(low: int) -> Callable[[str], int]:
-    """A type of argument: a whole number from `low` on."""
+def whole_number(low: int, high: int = sys.maxsize) -> Callable[[str], int]:
+    """A type of argument: a whole number from `low` to `high`."""
+    allowed = f"from {low}" if high == sys.maxsize else f"from {low} to {high:,}"
 
     def parse(text: str) -> int:
         try:
             number = int(text)
         except ValueError:
             number = low - 1
-        if number < low:
-            raise argparse.ArgumentTypeError(f"{text!r}: allowed is a whole number from {low}")
+        if not low <= number <= high:
+            raise argparse.ArgumentTypeError(f"{text!r}: allowed is a whole number {allowed}")
         return number
 
     return parse
@@ -54,7 +55,7 @@ def add_play_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--players", type=whole_number(2), help="seats at the table (2)")
     parser.add_argument(
         "--deals",
-        type=whole_number(1),
+        type=whole_number(1, MAX_DEALS),
         default=DEALS,
         help="deals, each played from every seat (%(default)s)",
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -30,6 +31,8 @@ TRUNCATED = -2
 """Instead of a winner: the round was cut off at the cap on decisions."""
 DEALS = 10_000
 """The default number of deals."""
+MAX_DEALS = 10_000_000
+"""More than anybody needs, and as many as fit in memory."""
 MAX_DECISIONS = 2000
 """The default cap on the decisions of a round."""
 CAPACITY = 8192
@@ -107,13 +110,13 @@ class Table:
             raise ValueError(
                 f"a line-up of {min(players)} agents under rules for {made.num_players} players"
             )
-        for name, number, low in (
-            ("deals", deals, 1),
-            ("seed", seed, 0),
-            ("max_decisions", max_decisions, 1),
+        for name, number, low, high in (
+            ("deals", deals, 1, MAX_DEALS),
+            ("seed", seed, 0, sys.maxsize),
+            ("max_decisions", max_decisions, 1, 2**31 - 1),
         ):
-            if number < low:
-                raise ValueError(f"{name}={number}: allowed is a whole number from {low}")
+            if not low <= number <= high:
+                raise ValueError(f"{name}={number}: allowed is a whole number from {low} to {high}")
         return cls(tuple(map(tuple, lineups)), made, deals, seed, max_decisions, capacity)
 
     def pieces(self) -> list[Piece]:
