@@ -20,9 +20,12 @@ from uno_env.game.cards import (
     CARD_COLOUR,
     CARD_KIND,
     FACE_BITS,
+    KIND_OF_TEXT,
     NO_CARD,
     NUM_CARDS,
     NUM_COLOURED_SYMBOLS,
+    NUM_COLOURS,
+    NUM_SYMBOLS,
     WILD_KINDS,
     Words,
     one_of,
@@ -34,6 +37,7 @@ from uno_env.game.rules import HAND_SIZE
 from uno_env.game.state import LACK_CAP, Rows, State
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_WILD_DRAW_FOUR = KIND_OF_TEXT["W+4"]
 _CARD_IN_KEY = np.uint32(127)
 """The low bits of a sort key, which say the card."""
 
@@ -210,6 +214,12 @@ def give(
     return first
 
 
+def remember_lack(state: State, rows: Rows) -> None:
+    """The seats to act have drawn of their own accord: they lacked the active colour."""
+    seats = state.at_seat(rows, state.acting[rows])
+    state.lack.ravel()[NUM_COLOURS * seats + state.top[rows] // NUM_SYMBOLS] = 0
+
+
 def deal_until_colour(
     state: State, rows: Rows, seats: NDArray[np.intp], colours: NDArray[np.integer]
 ) -> None:
@@ -265,7 +275,7 @@ def turn_up(state: State, rows: Rows) -> NDArray[np.uint8]:
     A Wild Draw 4 goes back, the pile is shuffled again, another card is turned up.
     """
     opening = state.pile[rows, state.pile_at[rows]]
-    while (again := (CARD_KIND[opening] == WILD_KINDS[1]).nonzero()[0]).size:
+    while (again := (CARD_KIND[opening] == _WILD_DRAW_FOUR).nonzero()[0]).size:
         _shuffle(state, rows[again], _in_pile(state, rows[again]))
         opening[again] = state.pile[rows[again], state.pile_at[rows[again]]]
     state.pile_at[rows] += 1

@@ -1,4 +1,7 @@
-"""What a played card does: one function per card (rulebook, "A turn")."""
+"""What cards do: King Pig; Skip, Reverse and draws as tables; the challenge, the penalty, the opening.
+
+Section names in docstrings are the rulebook's.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,10 @@ DRAWN_FOR[Symbol.DRAW_TWO] = 2
 DRAWN_FOR[Symbol.WILD_DRAW_FOUR] = 4
 """How many cards the next seat draws, by symbol."""
 
-# Looking a member of an enumeration up takes longer than adding two short vectors.
 _TURN, _NEXT, _SKIP = int(Phase.TURN), int(Hop.NEXT), int(Hop.SKIP)
+
+_FAILED_CHALLENGE = 6
+"""Cards drawn by who challenged an honest Wild Draw 4."""
 
 _FACE_OF_KIND = np.array(
     [np.flatnonzero(kind == FACE_KIND)[0] for kind in range(NUM_KINDS)], dtype=np.uint8
@@ -72,7 +77,9 @@ def challenge(state: State, rows: Rows) -> NDArray[np.uint8]:
     """
     guilty = state.guilty[rows]
     drawing = np.where(guilty, state.seats_on_turn(rows), state.next_seats(rows))
-    give(state, rows, drawing, np.where(guilty, 4, 6))
+    give(
+        state, rows, drawing, np.where(guilty, DRAWN_FOR[Symbol.WILD_DRAW_FOUR], _FAILED_CHALLENGE)
+    )
     return np.where(guilty, _NEXT, _SKIP).astype(np.uint8)
 
 
@@ -94,6 +101,7 @@ def open_round(state: State, rows: Rows, cards: NDArray[np.uint8]) -> None:
     if (hit := rows[symbols == Symbol.DRAW_TWO]).size:
         give(state, hit, state.next_seats(hit), DRAWN_FOR[Symbol.DRAW_TWO])
     begin_turn(state, rows, HOP_AFTER.take(symbols))
+    # Reverse: the dealer begins, so the hop is undone.
     back = rows[symbols == Symbol.REVERSE]
     state.turn[back] = players + state.dealer[back]
     state.acting[back] = state.dealer[back]

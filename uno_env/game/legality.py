@@ -140,6 +140,31 @@ def _faces_held(state: State, rows: Rows) -> Faces:
     return hand[:, 0] | hand[:, 1]
 
 
+def may_draw(state: State, matching: Faces) -> NDArray[np.bool_]:
+    """Whether one may draw on one's turn: (n,) bool ("A turn").
+
+    A card must be there to be had, and under `voluntary_draw: without_match` none held may match.
+    """
+    may = can_draw(state, state.all_rows)
+    if state.rules.voluntary_draw == "without_match":
+        may &= matching == 0
+    return may
+
+
+def may_say_uno(state: State, sizes: NDArray[np.uint8], plays: Faces) -> NDArray[np.bool_]:
+    """Whether UNO may be said: holding two cards, one of them playable, not yet said ("UNO")."""
+    return (sizes == 2) & (plays != 0) & ~state.said
+
+
+def forgot_uno(
+    state: State, is_play: NDArray[np.bool_], left: NDArray[np.uint8]
+) -> NDArray[np.bool_]:
+    """Where a play went down to one card (n,) without the call that it needs ("UNO")."""
+    if state.rules.uno_call == "automatic":
+        return np.zeros(is_play.shape, np.bool_)
+    return is_play & (left == 1) & ~state.said
+
+
 @cache
 def _phase_actions(rules: Rules) -> NDArray[np.uint64]:
     """The actions, but for plays and UNO, that each phase offers if nothing else forbids them."""
@@ -173,17 +198,15 @@ def refresh(state: State, rows: Rows | None) -> NDArray[np.bool_]:
     matching = matching_cards(faces, top)
 
     plays = playable(rules, faces, top, matching)
+    # Where nothing was drawn and it is nobody's turn either, there is nothing to play.
     plays &= np.where(games.phase == _TURN, _ALL, _FACES_OF_CARD.take(games.drawn))
 
     others = _phase_actions(rules).take(games.phase)
-    no_draw = ~can_draw(games, games.all_rows)
-    if rules.voluntary_draw == "without_match":
-        no_draw |= matching != 0
-    if no_draw.any():
-        others &= ~(_DRAW_BIT * no_draw)
+    draw = may_draw(games, matching)
+    if not draw.all():
+        others &= ~(_DRAW_BIT * ~draw)
     if rules.uno_call == "explicit":
-        may_say = (set_sizes(hand) == 2) & (plays != 0) & ~games.said
-        others |= _UNO_BIT * may_say
+        others |= _UNO_BIT * may_say_uno(games, set_sizes(hand), plays)
     legal = np.empty((len(plays), 2), np.uint64)
     legal[:, 0] = plays
     legal[:, 1] = others

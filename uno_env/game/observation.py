@@ -6,8 +6,9 @@ of players are zeros. Sets of cards are counted by face, 16 numbers a colour: a 
 how many such cards there are; a wild has four places, one under each colour, of which as many are 1
 as there are copies.
 
-`LAYOUT` names the slices; `SCALE` brings each number to about the range 0 to 1, for networks. The
-layout has a version; places for the house rules are in it already, zero until those are built.
+`LAYOUT` names the slices; `SCALE` makes the numbers small, mostly up to 1, for networks. The layout
+has a version, which a change of `SCALE` raises too; places for the house rules are in it already,
+zero until those are built.
 """
 
 from __future__ import annotations
@@ -62,7 +63,13 @@ _FEATURES = (
     Feature("unseen", NUM_FACES, 2, 1, "cards in other hands or the draw pile, by face"),
     Feature("known", NUM_FACES, 2, 1, "of these, cards King Pigs were seen to deal to others"),
     Feature("drawn", NUM_FACES, 1, 1, "the card the observer has just drawn and may play"),
-    Feature("known_colours", _OPPONENTS * 5, 112, 1 / 4, "the same by place 1-9: R Y G B, wilds"),
+    Feature(
+        "known_colours",
+        _OPPONENTS * 5,
+        112,
+        1 / 4,
+        "cards King Pigs were seen to deal, by place 1-9: R Y G B, wilds",
+    ),
     Feature(
         "lack",
         _OPPONENTS * NUM_COLOURS,
@@ -83,15 +90,15 @@ _FEATURES = (
     Feature("two_cards", MAX_PLAYERS, 1, 1, "whether it is two cards, by place"),
     Feature("pile", 1, NUM_CARDS, 1 / 64, "cards in the draw pile"),
     Feature("discards", 1, NUM_CARDS, 1 / 64, "cards in the discard pile"),
-    Feature("scores_high", MAX_PLAYERS, 255, 1 / 16, "totals // 32, by place"),
+    Feature("scores_high", MAX_PLAYERS, 255, 1 / 16, "totals // 32 up to 255, by place"),
     Feature("scores_low", MAX_PLAYERS, 31, 1 / 32, "totals % 32, by place"),
     Feature("num_players", MAX_PLAYERS - MIN_PLAYERS + 1, 1, 1, "2 to 10"),
-    Feature("target", 2, 255, 1 / 32, "the target // 32, % 32"),
+    Feature("target", 2, 255, 1 / 32, "the target // 32 up to 255, % 32"),
     Feature(
         "rules",
         18,
         100,
-        1,
+        1 / 10,
         "King Pigs in the deck; voluntary_draw always; drawn_card forced; wild_draw_four "
         "no_matching_colour, no_matching_card, bluff; uno_call explicit; uno_enforcement "
         "automatic; uno_penalty; king_pig_recipients all; last_card_draws; scoring lowest; "
@@ -225,7 +232,7 @@ def observe(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np.uin
 def _observe_cards(
     out: NDArray[np.uint8], state: State, rows: Rows, hand: Words, known: Words
 ) -> None:
-    """Sets of cards by face: own hand, unseen, known to be held by others, the card just drawn."""
+    """The cards: own hand, unseen, known to be held by others, just drawn; and the two piles."""
     discard = take_sets(state.discard, rows)
     sets = np.empty((len(rows), 2, 2), np.uint64)
     sets[:, 0] = hand

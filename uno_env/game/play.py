@@ -1,4 +1,4 @@
-"""One step of all games: the order of play, and nothing else.
+"""One step of all games: the order of play.
 
 The rulebook's order holds within a step: card and colour, catch, challenge, draws, next turn. What
 most games do at a step is done for all of them at once, by looking their actions up in tables; what
@@ -6,6 +6,8 @@ few games do is done for those alone, the `rows`.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,6 @@ from uno_env.game.actions import NUM_ACTIONS, Action
 from uno_env.game.cards import (
     FACE_BITS,
     NO_CARD,
-    NUM_COLOURS,
     NUM_FACES,
     NUM_SYMBOLS,
     Symbol,
@@ -28,7 +29,7 @@ from uno_env.game.cards import (
 from uno_env.game.effects import DRAWN_FOR, HOP_AFTER
 from uno_env.game.state import Hop, Phase, Rows, State, wheel
 
-WAIT = NUM_ACTIONS
+_IDLE = NUM_ACTIONS
 """In tables by action: what a game does whose round is over."""
 
 _PLAYED_BITS: Words = np.zeros((NUM_ACTIONS + 1, 2), np.uint64)
@@ -40,17 +41,61 @@ _HOP[:NUM_FACES] = HOP_AFTER[np.arange(NUM_FACES) % NUM_SYMBOLS]
 _HOP[[Action.DRAW, Action.KEEP]] = Hop.NEXT
 """How the turn moves on after an action, if nothing comes between."""
 
-_CARDS = np.zeros(NUM_ACTIONS + 1, np.intp)
-_CARDS[:NUM_FACES] = DRAWN_FOR[np.arange(NUM_FACES) % NUM_SYMBOLS]
-_CARDS[Action.DRAW] = 1
+_DRAWS = np.zeros(NUM_ACTIONS + 1, np.intp)
+_DRAWS[:NUM_FACES] = DRAWN_FOR[np.arange(NUM_FACES) % NUM_SYMBOLS]
+_DRAWS[Action.DRAW] = 1
 """How many cards an action makes its player or the next one draw, if nothing comes between."""
 
-# Looking a member of an enumeration up takes longer than adding two short vectors.
-_OVER, _TURN, _STAY, _NEXT = int(Phase.OVER), int(Phase.TURN), int(Hop.STAY), int(Hop.NEXT)
-_DRAW, _UNO, _CATCH, _LET_GO = (
-    int(action) for action in (Action.DRAW, Action.UNO, Action.CATCH, Action.LET_GO)
+_IS_PIG = np.arange(NUM_ACTIONS + 1) % NUM_SYMBOLS == Symbol.KING_PIG
+_IS_PIG[NUM_FACES:] = False
+"""Whether an action plays a King Pig."""
+
+_OVER, _TURN, _CATCH_PHASE, _CHALLENGE_PHASE, _DRAWN = (
+    int(phase) for phase in (Phase.OVER, Phase.TURN, Phase.CATCH, Phase.CHALLENGE, Phase.DRAWN)
+)
+_STAY, _NEXT = int(Hop.STAY), int(Hop.NEXT)
+_DRAW, _UNO, _CATCH, _LET_GO, _CHALLENGE, _ACCEPT, _COLOUR = (
+    int(action)
+    for action in (
+        Action.DRAW,
+        Action.UNO,
+        Action.CATCH,
+        Action.LET_GO,
+        Action.CHALLENGE,
+        Action.ACCEPT,
+        Action.COLOUR,
+    )
 )
 _KING_PIG, _WILD_DRAW_FOUR = int(Symbol.KING_PIG), int(Symbol.WILD_DRAW_FOUR)
+
+
+@dataclass(slots=True)
+class _Due:
+    """What is still to come of each game's step: (n,) each."""
+
+    hop: NDArray[np.uint8]
+    """How the turn moves on."""
+    draws: NDArray[np.intp]
+    """Cards to be drawn, by the player for a draw, else by the next seat."""
+    pigs: NDArray[np.bool_]
+    """Whether a King Pig deals."""
+
+    @classmethod
+    def after(cls, actions: NDArray[np.integer]) -> _Due:
+        """What follows the actions (n,) if nothing comes between."""
+        return cls(_HOP.take(actions), _DRAWS.take(actions), _IS_PIG.take(actions))
+
+    def hold(self, rows: Rows) -> None:
+        """Nothing of it happens now: somebody is asked first."""
+        self.hop[rows] = _STAY
+        self.draws[rows] = 0
+        self.pigs[rows] = False
+
+    def take_effect(self, rows: Rows, top: NDArray[np.uint8]) -> None:
+        """The top cards (n,), held until now, take effect."""
+        self.hop[rows] = _HOP.take(top)
+        self.draws[rows] = _DRAWS.take(top)
+        self.pigs[rows] = _IS_PIG.take(top)
 
 
 def play(state: State, actions: NDArray[np.integer]) -> None:
@@ -58,47 +103,44 @@ def play(state: State, actions: NDArray[np.integer]) -> None:
 
     The actions are trusted to be legal; those of games that are over are not looked at.
     """
-    waiting = state.phase == _OVER
-    if waiting.any():
-        actions = np.where(waiting, WAIT, actions)
+    over = state.phase == _OVER
+    if over.any():
+        actions = np.where(over, _IDLE, actions)
     is_play = actions < NUM_FACES
     state.said |= actions == _UNO
-    sizes = _lay_cards(state, actions, is_play)
-    hop = _HOP.take(actions)
-    cards = _CARDS.take(actions)
+    left = _lay_cards(state, actions, is_play)
+    due = _Due.after(actions)
 
-    out = ((sizes == 0) & is_play).nonzero()[0]
-    pigs = is_play & (state.top % NUM_SYMBOLS == _KING_PIG)
-    if state.rules.uno_call == "explicit":
-        unsaid = ((sizes == 1) & is_play & ~state.said).nonzero()[0]
-        if unsaid.size:
-            _punish_or_ask(state, unsaid, hop, cards, pigs)
-    if (answering := (actions > _UNO) & (actions < WAIT)).any():
-        _answer(state, answering.nonzero()[0], actions, hop, cards, pigs)
+    out = (is_play & (left == 0)).nonzero()[0]
+    forgot = legality.forgot_uno(state, is_play, left).nonzero()[0]
+    if forgot.size:
+        _punish_or_ask(state, forgot, due)
+    answering = (actions > _UNO) & (actions < _IDLE)
+    if answering.any():
+        _answer(state, answering.nonzero()[0], actions, due)
     if state.rules.wild_draw_four == "bluff":
-        _ask_victims(state, is_play & (sizes > 0), hop, cards)
+        _ask_victims(state, is_play & (left > 0), due)
     if out.size:
-        hop[out] = _STAY
+        due.hop[out] = _STAY
         if not state.rules.last_card_draws:
-            cards[out] = 0
-            pigs[out] = False
+            due.hold(out)
 
-    _draw_cards(state, actions, cards, hop)
-    if pigs.any():
+    _draw_cards(state, actions, due)
+    if due.pigs.any():
         for last_card in (False, True):
-            rows = (pigs & ((sizes == 0) == last_card)).nonzero()[0]
+            rows = (due.pigs & ((left == 0) == last_card)).nonzero()[0]
             if rows.size:
                 effects.king_pig(state, rows, last_card=last_card)
     if out.size:
         scoring.end_round(state, out, state.seats_on_turn(out))
-    _move_on(state, hop)
+    _move_on(state, due.hop)
     settle(state, None)
 
 
 def _lay_cards(
     state: State, actions: NDArray[np.integer], is_play: NDArray[np.bool_]
 ) -> NDArray[np.uint8]:
-    """Cards leave the hands and lie on top; returns the sizes of the hands that are left."""
+    """Cards leave the hands and lie on top; returns how many the seats to act have left: (n,)."""
     bits = take_sets(_PLAYED_BITS, actions)
     at = state.at_seat(state.all_rows, state.acting)
     hand = take_sets(state.flat_hands, at)
@@ -118,107 +160,84 @@ def _lay_cards(
     return set_sizes(hand)
 
 
-def _punish_or_ask(
-    state: State,
-    rows: Rows,
-    hop: NDArray[np.uint8],
-    cards: NDArray[np.intp],
-    pigs: NDArray[np.bool_],
-) -> None:
-    """Those who went down to one card unsaid draw the penalty, or their opponents are asked."""
+def _punish_or_ask(state: State, rows: Rows, due: _Due) -> None:
+    """Who did not say UNO draws the penalty at once, or the opponents are asked ("UNO")."""
     if state.rules.uno_enforcement == "automatic":
         effects.penalise(state, rows)
         return
     _ask_next(state, rows)
     state.drawn[rows] = NO_CARD
-    hop[rows] = _STAY
-    cards[rows] = 0
-    pigs[rows] = False
+    due.hold(rows)
 
 
 def _ask_next(state: State, rows: Rows) -> None:
-    """The next seat clockwise is asked whether it catches the player."""
-    state.phase[rows] = Phase.CATCH
+    """The next seat clockwise is asked whether it catches the player ("UNO")."""
+    state.phase[rows] = _CATCH_PHASE
     state.acting[rows] = wheel(state.rules.num_players).seat.take(state.acting[rows] + 1)
 
 
-def _answer(
-    state: State,
-    rows: Rows,
-    actions: NDArray[np.integer],
-    hop: NDArray[np.uint8],
-    cards: NDArray[np.intp],
-    pigs: NDArray[np.bool_],
-) -> None:
-    """Catches, challenges and the naming of an opening colour; then the waiting card's effect."""
+def _answer(state: State, rows: Rows, actions: NDArray[np.integer], due: _Due) -> None:
+    """Catches, challenges and the naming of an opening colour."""
     answers = actions[rows]
     for answer in np.bincount(answers).nonzero()[0].tolist():
         some = rows[answers == answer]
-        if answer == _CATCH:
-            effects.penalise(state, some)
-        elif answer == _LET_GO:
-            _ask_next(state, some)
-            some = some[state.acting[some] == state.seats_on_turn(some)]
-        elif answer == Action.CHALLENGE:
-            hop[some] = effects.challenge(state, some)
-            continue
-        elif answer >= Action.COLOUR:
-            effects.name_opening_colour(state, some, answer - Action.COLOUR)
-            continue
-        # The window has closed or the Wild Draw 4 was accepted: the top card takes effect.
-        top = state.top[some]
-        hop[some] = _HOP[top]
-        cards[some] = _CARDS[top]
-        pigs[some] = top % NUM_SYMBOLS == _KING_PIG
-        if answer != Action.ACCEPT:
-            _ask_victims(state, np.isin(state.all_rows, some), hop, cards)
+        if answer >= _COLOUR:
+            effects.name_opening_colour(state, some, answer - _COLOUR)
+        elif answer == _CHALLENGE:
+            due.hop[some] = effects.challenge(state, some)
+        elif answer == _ACCEPT:
+            due.take_effect(some, state.top[some])
+        else:
+            if answer == _CATCH:
+                effects.penalise(state, some)
+            else:
+                _ask_next(state, some)
+                some = some[state.acting[some] == state.seats_on_turn(some)]
+            due.take_effect(some, state.top[some])
+            if state.rules.wild_draw_four == "bluff":
+                closed = np.zeros(state.num_games, np.bool_)
+                closed[some] = True
+                _ask_victims(state, closed, due)
 
 
-def _ask_victims(
-    state: State, closed: NDArray[np.bool_], hop: NDArray[np.uint8], cards: NDArray[np.intp]
-) -> None:
-    """Under `bluff`, the victim of a Wild Draw 4 is asked before it draws ("Bluffing")."""
-    if state.rules.wild_draw_four != "bluff":
-        return
+def _ask_victims(state: State, laid: NDArray[np.bool_], due: _Due) -> None:
+    """The victim of a Wild Draw 4 is asked before it draws ("Bluffing").
+
+    Args:
+        state: the games.
+        laid: (n,) where a card has been laid and nobody is to be caught any more.
+        due: what is still to come.
+    """
     fours = state.top % NUM_SYMBOLS == _WILD_DRAW_FOUR
-    rows = (fours & closed & (hop != _STAY)).nonzero()[0]
+    rows = (fours & laid & (due.hop != _STAY)).nonzero()[0]
     if rows.size:
-        state.phase[rows] = Phase.CHALLENGE
+        state.phase[rows] = _CHALLENGE_PHASE
         state.acting[rows] = state.next_seats(rows)
         state.drawn[rows] = NO_CARD
-        hop[rows] = _STAY
-        cards[rows] = 0
+        due.hold(rows)
 
 
-def _draw_cards(
-    state: State,
-    actions: NDArray[np.integer],
-    cards: NDArray[np.intp],
-    hop: NDArray[np.uint8],
-) -> None:
+def _draw_cards(state: State, actions: NDArray[np.integer], due: _Due) -> None:
     """Draws of one's own accord, and those that a card makes the next seat draw."""
-    rows = cards.nonzero()[0]
+    rows = due.draws.nonzero()[0]
     if not rows.size:
         return
     voluntary = actions[rows] == _DRAW
     seats = np.where(voluntary, state.acting[rows], state.next_seats(rows))
-    first = dealing.give(state, rows, seats, cards[rows])
+    first = dealing.give(state, rows, seats, due.draws[rows])
     drawing = voluntary.nonzero()[0]
     if drawing.size:
-        _go_on_after_draw(state, rows[drawing], first[drawing], hop)
+        _go_on_after_draw(state, rows[drawing], first[drawing], due)
 
 
-def _go_on_after_draw(
-    state: State, rows: Rows, drawn: NDArray[np.uint8], hop: NDArray[np.uint8]
-) -> None:
+def _go_on_after_draw(state: State, rows: Rows, drawn: NDArray[np.uint8], due: _Due) -> None:
     """A drawn card that can be played may be played; otherwise the turn passes by itself."""
-    colours = state.top[rows] // NUM_SYMBOLS
-    state.lack.ravel()[NUM_COLOURS * state.at_seat(rows, state.acting[rows]) + colours] = 0
+    dealing.remember_lack(state, rows)
     playable = legality.drawn_card_playable(state, rows, drawn).nonzero()[0]
     rows = rows[playable]
-    state.phase[rows] = Phase.DRAWN
+    state.phase[rows] = _DRAWN
     state.drawn[rows] = drawn[playable]
-    hop[rows] = _STAY
+    due.hop[rows] = _STAY
 
 
 def _move_on(state: State, hop: NDArray[np.uint8]) -> None:

@@ -45,6 +45,10 @@ class Phase(IntEnum):
     """The round has ended."""
 
 
+# Comparing an array with a member of an enumeration takes many times as long as with its number, so
+# the modules that step games look the numbers up once.
+
+
 class Hop(IntEnum):
     """How the turn moves on."""
 
@@ -184,6 +188,8 @@ class State:
 
     def put(self, rows: Rows, games: State) -> None:
         """Write games (n,) to the places `rows` (n,)."""
+        if not rows.size:
+            return
         for array, values in zip(self.arrays().values(), games.arrays().values(), strict=True):
             # Whole records are moved many times as fast as slices of more than one axis.
             record = np.dtype((np.void, array[0].nbytes))
