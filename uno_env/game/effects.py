@@ -1,4 +1,4 @@
-"""What cards do: King Pig; Skip, Reverse and draws as tables; the challenge, the penalty, the opening.
+"""What cards do: King Pig, the challenge, the penalty, the opening card; the rest is in tables.
 
 Section names in docstrings are the rulebook's.
 """

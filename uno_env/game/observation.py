@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from uno_env.game.cards import (
     CARD_BITS,
     CARD_KIND,
+    NO_CARD,
     NUM_CARDS,
     NUM_COLOURS,
     NUM_FACES,
@@ -212,7 +213,7 @@ def observe(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np.uin
     others = at[:, 1:]
     known = take_sets(state.flat_known, others)
 
-    _observe_cards(out, state, rows, hands[:, 0], known)
+    _observe_cards(out, state, rows, seats, hands[:, 0], known)
     _observe_lacks(out, state, others)
     _observe_table(out, state, rows, seats)
     out[np.arange(len(rows)), LAYOUT["on_turn"].start + _place_on_turn(players).take(view)] = 1
@@ -230,7 +231,12 @@ def observe(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np.uin
 
 
 def _observe_cards(
-    out: NDArray[np.uint8], state: State, rows: Rows, hand: Words, known: Words
+    out: NDArray[np.uint8],
+    state: State,
+    rows: Rows,
+    seats: NDArray[np.intp],
+    hand: Words,
+    known: Words,
 ) -> None:
     """The cards: own hand, unseen, known to be held by others, just drawn; and the two piles."""
     discard = take_sets(state.discard, rows)
@@ -243,11 +249,9 @@ def _observe_cards(
     if known.any():
         _observe_known(out, known)
 
-    drawn = (state.phase.take(rows) == _DRAWN).nonzero()[0]
+    # Only who has drawn the card sees it.
+    drawn = ((state.phase.take(rows) == _DRAWN) & (state.acting.take(rows) == seats)).nonzero()[0]
     if drawn.size:
-        # The observer has drawn the card itself, or does not see it.
-        in_hand = take_sets(state.flat_hands, state.at_seat(rows, state.acting.take(rows))[drawn])
-        drawn = drawn[(in_hand == hand[drawn]).all(axis=1)]
         cards = take_sets(CARD_BITS, state.drawn.take(rows[drawn]))
         by_face = np.empty((len(drawn), NUM_FACES), np.uint8)
         count_faces(cards[:, None], by_face)
@@ -289,14 +293,16 @@ def _observe_table(
     out[:, LAYOUT["clockwise"].start] = state.turn.take(rows) < state.rules.num_players
 
 
-FULL_SIZE = OBSERVATION_SIZE + MAX_PLAYERS * NUM_KINDS + NUM_CARDS
+_PILE_START = OBSERVATION_SIZE + MAX_PLAYERS * NUM_KINDS
+FULL_SIZE = _PILE_START + NUM_CARDS + 2
 
 
 def observe_all(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np.uint8]:
     """Everything there is, seen from one seat: (n, FULL_SIZE) uint8.
 
     The observation; then the hands by place, 10 x 55 counts; then the draw pile in order, 112 times
-    a kind plus one, zeros after its end. For critics in training and players that cheat.
+    a kind plus one, zeros after its end; then the card just drawn by whoever it was, a kind plus
+    one; and whether the Wild Draw 4 on top was a bluff. For critics and players that cheat.
     """
     players = state.rules.num_players
     out = np.zeros((len(rows), FULL_SIZE), np.uint8)
@@ -304,9 +310,12 @@ def observe_all(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np
     view = _VIEW_SEATS * state.turn.take(rows) + seats
     at = rows[:, None] * players + _seats_by_place(players).take(view, axis=0)
     hands = count_kinds(take_sets(state.flat_hands, at)).reshape(len(rows), -1)
-    out[:, OBSERVATION_SIZE : OBSERVATION_SIZE + players * NUM_KINDS] = hands
+    out[:, OBSERVATION_SIZE : OBSERVATION_SIZE + hands.shape[1]] = hands
     places = state.pile_at[rows].astype(np.intp)[:, None] + np.arange(NUM_CARDS)
     size = state.rules.deck_size
     cards = state.pile[rows[:, None], np.minimum(places, size - 1)]
-    out[:, -NUM_CARDS:] = np.where(places < size, CARD_KIND[cards] + 1, 0)
+    out[:, _PILE_START : _PILE_START + NUM_CARDS] = np.where(places < size, CARD_KIND[cards] + 1, 0)
+    drawn = state.drawn.take(rows)
+    out[:, -2] = np.where(drawn == NO_CARD, 0, CARD_KIND[drawn] + 1)
+    out[:, -1] = state.guilty.take(rows)
     return out
