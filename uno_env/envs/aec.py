@@ -46,7 +46,7 @@ Observation: TypeAlias = dict[str, NDArray[Any]]
 
 MAX_CYCLES = 2_000
 """The default cap on the decisions of a round. Play that means to win stays far below it: the
-median is 40 to 120 decisions, and of rounds at ten hands one in a thousand takes 1,600. Uniformly
+median is 30 to 120 decisions, and of rounds at ten hands one in a thousand takes 1,600. Uniformly
 random play, which draws most of the time, may go on for many thousands."""
 
 ILLEGAL_REWARD = -1.0
