@@ -6,13 +6,14 @@ import importlib
 import inspect
 import os
 import pkgutil
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from agents.base import Agent
+from agents.policy import PolicyAgent
+from uno_env.policy import SUFFIX
 
-__all__ = ["Agent", "known_agents", "make_agent"]
-
-POLICY_SUFFIX = ".safetensors"
+__all__ = ["Agent", "known_agents", "make_agent", "make_agents"]
 
 
 @cache
@@ -36,20 +37,44 @@ def make_agent(agent: Agent | str | os.PathLike[str]) -> Agent:
         agent: a name such as ``"greedy"``, or a path that ends in ``.safetensors``.
 
     Raises:
-        ValueError: no bot has this name, or a policy file that cannot be used.
+        TypeError: something else than that.
+        ValueError: no bot has this name, an `Agent` without a name, or a policy file that cannot be
+            used.
         FileNotFoundError: no policy file at this path.
     """
     if isinstance(agent, Agent):
+        _check_name(agent)
         return agent
-    text = os.fspath(agent)
-    if text.endswith(POLICY_SUFFIX):
-        from agents.policy import PolicyAgent
-
+    if not isinstance(agent, str | os.PathLike):
+        raise TypeError(
+            f"agent={agent!r}: allowed is an Agent, a bot's name or the path of a policy file"
+        )
+    text = os.fsdecode(agent)
+    if text.endswith(SUFFIX):
         return PolicyAgent.load(text)
     known = known_agents()
     if text not in known:
         raise ValueError(
             f"unknown agent {text!r}: known are {', '.join(sorted(known))}, or the path of a "
-            f"policy file that ends in {POLICY_SUFFIX}"
+            f"policy file that ends in {SUFFIX}"
         )
     return known[text]()
+
+
+def make_agents(agents: Sequence[Agent | str | os.PathLike[str]]) -> list[Agent]:
+    """Several, each as `make_agent` makes it.
+
+    Raises:
+        TypeError: `agents` is no sequence, or a single name; else as for `make_agent`.
+        ValueError: as for `make_agent`.
+        FileNotFoundError: as for `make_agent`.
+    """
+    if isinstance(agents, str) or not isinstance(agents, Iterable):
+        raise TypeError(f"agents={agents!r}: allowed is a sequence of agents or their names")
+    return [make_agent(agent) for agent in agents]
+
+
+def _check_name(agent: Agent) -> None:
+    name = getattr(agent, "name", None)
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"{type(agent).__name__}.name={name!r}: allowed is text that is not empty")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Agent
-
-if TYPE_CHECKING:
-    from uno_env.policy import Policy
+from uno_env.policy import Policy, check_temperature
 
 
 class PolicyAgent(Agent):
@@ -28,8 +25,7 @@ class PolicyAgent(Agent):
     """
 
     def __init__(self, policy: Policy, name: str = "policy", *, temperature: float = 0.0) -> None:
-        if not temperature >= 0:
-            raise ValueError(f"temperature={temperature}: allowed is a number from 0")
+        check_temperature(temperature)
         self.policy = policy
         self.name = name
         self.temperature = temperature
@@ -42,8 +38,6 @@ class PolicyAgent(Agent):
             FileNotFoundError: there is no such file.
             ValueError: it is no policy file that this version can play; the message says why.
         """
-        from uno_env.policy import Policy
-
         return cls(Policy.load(path), Path(path).stem, temperature=temperature)
 
     def act(

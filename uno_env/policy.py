@@ -39,6 +39,8 @@ from uno_env.game.observation import (
 from uno_env.game.rules import MAX_PLAYERS, Rules
 
 FORMAT_VERSION = 1
+SUFFIX = ".safetensors"
+"""What the name of a policy file ends in."""
 NETWORK = "colour-shared"
 MAX_HIDDEN = 4096
 
@@ -108,12 +110,13 @@ class Policy:
     """A policy network and what is known about it.
 
     Args:
-        weights: arrays by name, float32, of the shapes that `weight_shapes` gives.
+        weights: arrays by name, float32, of the shapes that `weight_shapes` gives; they are copied.
         rules: the rules it was trained for. It plays under any.
-        training: a summary of its training, of values that JSON can hold.
+        training: a summary of its training, of values that JSON can hold; kept as JSON holds them.
 
     Raises:
-        PolicyFileError: weights that do not make a network.
+        TypeError: an argument of another type.
+        PolicyFileError: weights that do not make a network, a summary that JSON cannot hold.
     """
 
     weights: Mapping[str, NDArray[np.float32]]
@@ -121,22 +124,15 @@ class Policy:
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        bias = self.weights.get("first.bias")
-        if bias is None or bias.ndim != 1 or not 1 <= len(bias) <= MAX_HIDDEN:
-            raise PolicyFileError("the weights hold no usable `first.bias`")
-        shapes = weight_shapes(len(bias))
-        if set(self.weights) != set(shapes):
-            odd = sorted(set(self.weights) ^ set(shapes))
-            raise PolicyFileError(f"missing or unknown weights: {', '.join(odd)}")
-        for name, shape in shapes.items():
-            array = self.weights[name]
-            if array.shape != shape or array.dtype != np.float32:
-                raise PolicyFileError(
-                    f"weights {name} are {array.dtype} of shape {array.shape}: needed is float32 "
-                    f"of shape {shape}"
-                )
-            if not np.isfinite(array).all():
-                raise PolicyFileError(f"weights {name} are not all finite numbers")
+        for name, kind in (("weights", Mapping), ("rules", Rules), ("training", Mapping)):
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise TypeError(f"{name}={value!r}: allowed is a {kind.__name__}")
+        # A file holds the bytes as they lie in memory, which must be the order of the shape.
+        weights = {name: np.array(value, order="C") for name, value in self.weights.items()}
+        _check_weights(weights)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "training", _as_json_holds(self.training))
 
     @property
     def hidden(self) -> int:
@@ -148,7 +144,7 @@ class Policy:
         w, hidden, number = self.weights, self.hidden, len(observation)
         scaled = (observation.take(_INPUTS, axis=1) * _INPUT_SCALE).astype(np.float32, copy=False)
         # One large product is many times as fast as one small product for each row.
-        colour = scaled[:, : COLOUR_INPUTS.size].reshape(NUM_COLOURS * number, -1)
+        colour = scaled[:, : COLOUR_INPUTS.size].reshape(-1, COLOUR_INPUTS.shape[1])
         common = scaled[:, COLOUR_INPUTS.size :] @ w["first.common"] + w["first.bias"]
         first = (colour @ w["first.colour"]).reshape(number, NUM_COLOURS, hidden)
         first += common[:, None]
@@ -159,7 +155,7 @@ class Policy:
         np.maximum(second, 0, out=second)
         by_colour = second.reshape(-1, hidden) @ w["colour.weight"] + w["colour.bias"]
         out = np.empty((number, NUM_ACTIONS), np.float32)
-        out[:, COLOUR_OUTPUTS.ravel()] = by_colour.reshape(number, -1)
+        out[:, COLOUR_OUTPUTS.ravel()] = by_colour.reshape(-1, COLOUR_OUTPUTS.size)
         out[:, COMMON_OUTPUTS] = _mean_over_colours(second) @ w["common.weight"] + w["common.bias"]
         return out
 
@@ -180,7 +176,13 @@ class Policy:
 
         Returns:
             (B,) action ids.
+
+        Raises:
+            ValueError: another shape, a row without a legal action, a negative temperature, or no
+                rng to sample with.
         """
+        check_temperature(temperature)
+        _check_asked(observation, mask)
         logits = self.logits(observation)
         if temperature > 0:
             if rng is None:
@@ -193,7 +195,14 @@ class Policy:
         return np.where(mask, logits, -np.inf).argmax(axis=1)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy to `path`, whole or not at all."""
+        """Write the policy to `path`, whole or not at all.
+
+        Raises:
+            ValueError: the name does not end in ``.safetensors``.
+        """
+        target = Path(path)
+        if not target.name.endswith(SUFFIX):
+            raise ValueError(f"path={str(path)!r}: allowed is a name that ends in {SUFFIX}")
         header = {
             "uno_env.format": str(FORMAT_VERSION),
             "uno_env.actions": str(ACTION_LAYOUT_VERSION),
@@ -202,7 +211,6 @@ class Policy:
             "uno_env.rules": str(self.rules),
             "uno_env.training": json.dumps(dict(self.training)),
         }
-        target = Path(path)
         partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
         try:
             partial.write_bytes(save(dict(self.weights), metadata=header))
@@ -219,18 +227,83 @@ class Policy:
             PolicyFileError: it is not a policy file, was written for other layouts, or is damaged.
         """
         path = Path(path)
+        if path.is_dir():
+            raise PolicyFileError(f"{path} is a folder: name the policy file in it")
         if not path.is_file():
             raise FileNotFoundError(f"no policy file at {path}")
         try:
             with safe_open(path, framework="numpy") as file:
                 header = file.metadata() or {}
                 _check_header(header)
-                weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                names = list(file.keys())
+                for name in names:  # numpy has no type for some that such a file may hold
+                    _check_dtype(name, file.get_slice(name).get_dtype(), "F32")
+                weights = {name: file.get_tensor(name) for name in names}
             return cls(weights, Rules.parse(header["uno_env.rules"]), _training_of(header))
         except SafetensorError as error:
             raise PolicyFileError(f"{path} is no safetensors file: {error}") from error
         except (ValueError, TypeError) as error:
             raise PolicyFileError(f"{path} cannot be used: {error}") from error
+
+
+def check_temperature(temperature: float) -> None:
+    """Of sampling.
+
+    Raises:
+        ValueError: it is negative or no number.
+    """
+    if not temperature >= 0:
+        raise ValueError(f"temperature={temperature}: allowed is a number from 0")
+
+
+def _check_asked(observation: NDArray[np.uint8], mask: NDArray[np.bool_]) -> None:
+    number = len(observation)
+    for name, array, width in (
+        ("observation", observation, OBSERVATION_SIZE),
+        ("mask", mask, NUM_ACTIONS),
+    ):
+        if array.shape != (number, width):
+            raise ValueError(
+                f"{name} of the shape {array.shape}: needed is ({number}, {width}), a row for each "
+                "game"
+            )
+    choosable = mask.any(axis=1)
+    if not choosable.all():
+        raise ValueError(f"row {int(choosable.argmin())} of the mask has no legal action")
+
+
+def _check_dtype(name: str, found: object, needed: str) -> None:
+    if found != needed:
+        raise PolicyFileError(f"weights {name} are {found}: needed is {needed}")
+
+
+def _check_weights(weights: Mapping[str, NDArray[Any]]) -> None:
+    bias = weights.get("first.bias")
+    if bias is None:
+        raise PolicyFileError("the weights hold no `first.bias`")
+    if bias.ndim != 1 or not 1 <= len(bias) <= MAX_HIDDEN:
+        raise PolicyFileError(
+            f"weights first.bias of shape {bias.shape}: allowed are 1 to {MAX_HIDDEN} hidden units"
+        )
+    shapes = weight_shapes(len(bias))
+    if set(weights) != set(shapes):
+        odd = sorted(map(str, set(weights) ^ set(shapes)))
+        raise PolicyFileError(f"missing or unknown weights: {', '.join(odd)}")
+    for name, shape in shapes.items():
+        array = weights[name]
+        _check_dtype(name, array.dtype, "float32")
+        if array.shape != shape:
+            raise PolicyFileError(f"weights {name} of shape {array.shape}: needed is {shape}")
+        if not np.isfinite(array).all():
+            raise PolicyFileError(f"weights {name} are not all finite numbers")
+
+
+def _as_json_holds(training: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        held: dict[str, Any] = json.loads(json.dumps(dict(training), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise PolicyFileError(f"training: JSON cannot hold it: {error}") from error
+    return held
 
 
 def _check_header(header: Mapping[str, str]) -> None:
@@ -242,16 +315,20 @@ def _check_header(header: Mapping[str, str]) -> None:
         "observation": str(OBSERVATION_LAYOUT_VERSION),
         "network": NETWORK,
     }
+    for name in (*needed, "rules"):
+        if f"uno_env.{name}" not in header:
+            raise PolicyFileError(f"its header does not say the {name}")
     for name, value in needed.items():
-        found = header.get(f"uno_env.{name}")
+        found = header[f"uno_env.{name}"]
         if found != value:
             raise PolicyFileError(f"its {name} is {found}, this version reads {value}")
-    if "uno_env.rules" not in header:
-        raise PolicyFileError("its header does not say the rules")
 
 
 def _training_of(header: Mapping[str, str]) -> dict[str, Any]:
-    training = json.loads(header.get("uno_env.training", "{}"))
+    try:
+        training = json.loads(header.get("uno_env.training", "{}"))
+    except (ValueError, RecursionError) as error:
+        raise PolicyFileError(f"its training summary is no JSON: {error}") from error
     if not isinstance(training, dict):
         raise PolicyFileError("its training summary is no mapping")
     return training

@@ -1,7 +1,7 @@
 """What may be played: one small function per rule, the mask, and why an action is illegal.
 
-Section names in docstrings are those of `uno_env/RULES.md`, here called the rulebook. Hands come as the set of their faces, one word per
-game: the two words of a hand or-ed together.
+Section names in docstrings are those of `uno_env/RULES.md`, the rulebook. Hands come as the set of
+their faces, one word per game: the two words of a hand or-ed together.
 """
 
 from __future__ import annotations
