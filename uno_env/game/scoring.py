@@ -10,7 +10,15 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from uno_env.game.cards import NUM_COLOURED_SYMBOLS, NUM_COLOURS, WILD_KINDS, Words, count_kinds
+from uno_env.game.cards import (
+    KIND_BITS,
+    NUM_COLOURED_SYMBOLS,
+    NUM_COLOURS,
+    WILD_KINDS,
+    Symbol,
+    Words,
+    set_sizes,
+)
 from uno_env.game.rules import Rules
 from uno_env.game.state import NO_SEAT, Phase, Rows, State
 
@@ -18,16 +26,26 @@ from uno_env.game.state import NO_SEAT, Phase, Rows, State
 @cache
 def card_points(rules: Rules) -> NDArray[np.int32]:
     """Points of each kind of card: (55,) int32."""
-    symbols = [*range(10), *[rules.action_points] * (NUM_COLOURED_SYMBOLS - 10)]
+    symbols = [*range(Symbol.SKIP), *[rules.action_points] * (NUM_COLOURED_SYMBOLS - Symbol.SKIP)]
     values = symbols * NUM_COLOURS + [rules.wild_points] * len(WILD_KINDS)
     points = np.array(values, dtype=np.int32)
     points.flags.writeable = False
     return points
 
 
+@cache
+def _cards_by_points(rules: Rules) -> tuple[NDArray[np.int32], Words]:
+    """The different values of cards (V,), and the cards of each as sets (V, 2)."""
+    points = card_points(rules)
+    values = np.unique(points[points > 0])
+    sets = [np.bitwise_or.reduce(KIND_BITS[points == value], axis=0) for value in values]
+    return values, np.array(sets, np.uint64).reshape(-1, 2)
+
+
 def hand_points(rules: Rules, hands: Words) -> NDArray[np.int32]:
     """Points of the cards in each hand: (..., 2) uint64 -> (...) int32."""
-    return count_kinds(hands).astype(np.int32) @ card_points(rules)
+    values, sets = _cards_by_points(rules)
+    return set_sizes(hands[..., None, :] & sets) @ values
 
 
 def end_round(state: State, rows: Rows, winners: NDArray[np.integer]) -> None:
