@@ -14,6 +14,7 @@ from eval.match import play
 from uno_env import ACTIONS, GameBatch, Position, Rules
 from uno_env.game.actions import NUM_ACTIONS, Action
 from uno_env.game.rules import PRESETS
+from uno_env.policy import Policy, weight_shapes
 
 NAMES = sorted(known_agents())
 IDLE = (Action.DRAW, Action.KEEP)
@@ -299,6 +300,19 @@ def test_unknown_agent():
         make_agent("gredy")
 
 
+@pytest.mark.parametrize("agent", [None, 5, b"keen", Agent])
+def test_what_is_no_agent(agent):
+    with pytest.raises(TypeError, match="allowed is an Agent, a bot's name or the path"):
+        make_agent(agent)
+
+
+def test_a_folder_is_no_policy_file(tmp_path):
+    folder = tmp_path / "folder.safetensors"
+    folder.mkdir()
+    with pytest.raises(ValueError, match="is a folder"):
+        make_agent(folder)
+
+
 def test_missing_policy_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nothing\.safetensors"):
         make_agent(tmp_path / "nothing.safetensors")
@@ -313,8 +327,6 @@ def test_foreign_policy_file(tmp_path):
 
 def small_policy(path: Path, seed: int = 0) -> Path:
     """A policy file with random weights."""
-    from uno_env.policy import Policy, weight_shapes
-
     rng = np.random.default_rng(seed)
     weights = {
         name: rng.normal(size=shape, scale=0.1).astype(np.float32)

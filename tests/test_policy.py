@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -126,14 +127,20 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
         ({"uno_env.observation": "0"}, "its observation is 0"),
         ({"uno_env.network": "mlp"}, "its network is mlp"),
         ({"uno_env.rules": "chess"}, "unknown preset 'chess'"),
-        ({"uno_env.training": "{"}, "cannot be used"),
+        ({"uno_env.training": "{"}, "training summary is no JSON"),
+        ({"uno_env.training": "[" * 100_000}, "training summary is no JSON"),
+        ({"uno_env.training": '{"loss": NaN}'}, "JSON cannot hold it"),
+        ({"uno_env.actions": None}, "its header does not say the actions"),
+        ({"uno_env.rules": None}, "its header does not say the rules"),
         ({"uno_env.training": "[]"}, "training summary is no mapping"),
     ],
 )
 def test_a_header_that_does_not_fit_is_refused(
-    path: Path, change: dict[str, str], message: str
+    path: Path, change: dict[str, str | None], message: str
 ) -> None:
-    save_file(load_file(path), path, metadata={**header_of(path), **change})
+    header = {**header_of(path), **change}
+    kept = {name: value for name, value in header.items() if value is not None}
+    save_file(load_file(path), path, metadata=kept)
     with pytest.raises(PolicyFileError, match=message):
         Policy.load(path)
 
@@ -172,6 +179,99 @@ def test_weights_that_do_not_fit_are_refused(path: Path, kind: str) -> None:
     save_file(weights, path, metadata=header)
     with pytest.raises(PolicyFileError):
         Policy.load(path)
+
+
+def test_a_dtype_that_numpy_does_not_know_is_refused(path: Path) -> None:
+    table = {"first.bias": {"dtype": "F8_E4M3", "shape": [2], "data_offsets": [0, 2]}}
+    text = json.dumps({"__metadata__": header_of(path), **table}).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + b"12")
+    with pytest.raises(PolicyFileError, match=r"weights first\.bias are F8_E4M3: needed is F32"):
+        Policy.load(path)
+
+
+@pytest.mark.parametrize(
+    "lay",
+    [np.asfortranarray, lambda v: np.flip(v.copy()), lambda v: np.repeat(v, 2, axis=-1)[..., ::2]],
+)
+def test_weights_may_lie_in_any_order(tmp_path: Path, lay: Callable) -> None:
+    laid = {name: lay(value) for name, value in random_policy().weights.items()}
+    policy = Policy(laid, Rules())
+    policy.save(tmp_path / "laid.safetensors")
+    again = Policy.load(tmp_path / "laid.safetensors")
+    for name, value in laid.items():
+        assert (again.weights[name] == value).all()
+
+
+def test_weights_are_copied() -> None:
+    weights = {name: value.copy() for name, value in random_policy().weights.items()}
+    policy = Policy(weights, Rules())
+    weights["first.bias"][:] = np.nan
+    assert np.isfinite(policy.weights["first.bias"]).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"weights": None}, "weights=None: allowed is a Mapping"),
+        ({"rules": None}, "rules=None: allowed is a Rules"),
+        ({"rules": "nonsense"}, "rules='nonsense': allowed is a Rules"),
+        ({"training": 5}, "training=5: allowed is a Mapping"),
+        ({"training": {"loss": float("nan")}}, "training: JSON cannot hold it"),
+        ({"training": {"rules": Rules()}}, "training: JSON cannot hold it"),
+        ({"weights": {}}, "hold no `first.bias`"),
+        (
+            {"weights": {"first.bias": np.zeros(5_000, np.float32)}},
+            r"first\.bias of shape \(5000,\): allowed are 1 to 4096 hidden units",
+        ),
+    ],
+)
+def test_what_makes_no_policy_is_refused(wrong: dict, message: str) -> None:
+    arguments = {"weights": random_policy().weights, "rules": Rules(), "training": {}, **wrong}
+    with pytest.raises((PolicyFileError, TypeError), match=message):
+        Policy(**arguments)
+
+
+def test_training_is_kept_as_json_holds_it(tmp_path: Path) -> None:
+    policy = Policy(random_policy().weights, Rules(), {"opponents": ("keen", "greedy")})
+    policy.save(tmp_path / "policy.safetensors")
+    assert Policy.load(tmp_path / "policy.safetensors").training == policy.training
+
+
+@pytest.mark.parametrize("name", ["", "policy", "policy.zip"])
+def test_a_name_that_could_not_be_played_is_not_saved(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=r"allowed is a name that ends in \.safetensors"):
+        random_policy().save(tmp_path / name if name else name)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_folder_is_no_policy(tmp_path: Path) -> None:
+    with pytest.raises(PolicyFileError, match="is a folder"):
+        Policy.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda seen, mask: (seen[0], mask), "observation of the shape"),
+        (lambda seen, mask: (seen[:, 1:], mask), "observation of the shape"),
+        (lambda seen, mask: (seen, mask[0]), r"mask of the shape \(84,\): needed is \(3, 84\)"),
+        (lambda seen, mask: (seen, mask[:2]), r"mask of the shape \(2, 84\)"),
+        (lambda seen, mask: (seen, mask & [[True], [False], [True]]), "row 1 of the mask has no"),
+        (lambda seen, mask: (seen, mask, None, -1.0), r"temperature=-1\.0: allowed"),
+        (lambda seen, mask: (seen, mask, None, np.nan), "temperature=nan: allowed"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(ask: Callable, message: str) -> None:
+    batch = GameBatch("classic", 3)
+    with pytest.raises(ValueError, match=message):
+        random_policy().act(*ask(batch.observe(), batch.legal))
+
+
+def test_nothing_asked_is_nothing_answered() -> None:
+    batch = GameBatch("classic", 1)
+    policy = random_policy()
+    assert policy.logits(batch.observe()[:0]).shape == (0, 84)
+    assert policy.act(batch.observe()[:0], batch.legal[:0]).shape == (0,)
 
 
 def test_a_failed_save_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
