@@ -9,8 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from agents import Agent, make_agent
-from eval.floor import DEALS, MAX_DEALS, MAX_DECISIONS, AgentError
+from agents import Agent, make_agents
+from eval.answers import AgentError
+from eval.arguments import allowed_whole_number, rules_for
+from eval.floor import DEALS, MAX_DEALS, MAX_DECISIONS
 from uno_env.game.rules import Rules
 
 
@@ -31,7 +33,6 @@ class CommandParser(argparse.ArgumentParser):
 
 def whole_number(low: int, high: int = sys.maxsize) -> Callable[[str], int]:
     """A type of argument: a whole number from `low` to `high`."""
-    allowed = f"from {low}" if high == sys.maxsize else f"from {low} to {high:,}"
 
     def parse(text: str) -> int:
         try:
@@ -39,7 +40,8 @@ def whole_number(low: int, high: int = sys.maxsize) -> Callable[[str], int]:
         except ValueError:
             number = low - 1
         if not low <= number <= high:
-            raise argparse.ArgumentTypeError(f"{text!r}: allowed is a whole number {allowed}")
+            allowed = allowed_whole_number(low, high)
+            raise argparse.ArgumentTypeError(f"{text!r}: allowed is {allowed}")
         return number
 
     return parse
@@ -52,7 +54,9 @@ def add_play_options(parser: argparse.ArgumentParser) -> None:
         default="angry_birds",
         help="a preset, or one with switches such as 'classic uno_penalty=2' (%(default)s)",
     )
-    parser.add_argument("--players", type=whole_number(2), help="seats at the table (2)")
+    parser.add_argument(
+        "--players", type=whole_number(2), help="seats, if the rules do not say (2)"
+    )
     parser.add_argument(
         "--deals",
         type=whole_number(1, MAX_DEALS),
@@ -91,9 +95,8 @@ def agents_and_rules(
     parser: argparse.ArgumentParser, names: Sequence[str], options: argparse.Namespace
 ) -> tuple[list[Agent], Rules]:
     """What a command line asks for; what cannot be had ends the program with one line."""
-    players = {} if options.players is None else {"num_players": options.players}
     try:
-        return [make_agent(name) for name in names], Rules.make(options.rules, **players)
+        return make_agents(names), rules_for(options.rules, options.players)
     except (ValueError, OSError, ImportError) as error:
         parser.error(" ".join(str(error).split()))
 
@@ -118,14 +121,27 @@ class ProgressLine:
         sys.stderr.flush()
 
 
-def run_command(parser: argparse.ArgumentParser, output: Callable[[], str]) -> int:
-    """Print what a command works out; an agent that fails is named. Returns the exit status."""
+def run_command(prog: str, output: Callable[[], str]) -> int:
+    """Print what a command works out, or one line that says why it cannot. Returns the status."""
     try:
-        print(output())
+        text = output()
     except AgentError as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        print(f"{prog}: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print(f"{parser.prog}: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(": ".join([prog, "interrupted", *map(str, error.args)]), file=sys.stderr)
         return 130
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        print(f"{prog}: cannot write the result: {error}", file=sys.stderr)
+        _drop_output()
+        return 1
     return 0
+
+
+def _drop_output() -> None:
+    """Send what standard output could not take nowhere, or Python tries again when it exits."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from agents import Agent
-from uno_env.game.actions import ACTIONS, NUM_ACTIONS
+from agents import Agent, make_agents
+from eval.answers import ask
+from eval.arguments import RulesLike, rules_for, whole_number
 from uno_env.game.engine import GameBatch
 from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
 
@@ -45,13 +45,8 @@ _PARTS_OF_A_JOB = 4
 _MOST_PIECES = 8
 """Pieces of a part, at most, so that progress is seen and Ctrl-C need not wait long."""
 
-RulesLike = Rules | str | Mapping[str, Any]
 Progress = Callable[[int, int], None]
 """Is told how many rounds are over, of how many."""
-
-
-class AgentError(RuntimeError):
-    """An agent raised or answered with something else than legal actions; says where."""
 
 
 # ---------------------------------------------------------------------- how the work is cut
@@ -87,7 +82,7 @@ class Table:
     @classmethod
     def of(
         cls,
-        lineups: Sequence[Sequence[Agent]],
+        lineups: Sequence[Sequence[Agent | str]],
         rules: RulesLike,
         deals: int,
         seed: int,
@@ -98,26 +93,24 @@ class Table:
 
         Raises:
             ValueError: an argument that is not allowed.
+            TypeError: the same.
+            FileNotFoundError: a policy file that is not there.
         """
-        players = {len(lineup) for lineup in lineups}
+        made = tuple(tuple(make_agents(lineup)) for lineup in lineups)
+        players = {len(lineup) for lineup in made}
         if len(players) != 1 or not MIN_PLAYERS <= min(players) <= max(players) <= MAX_PLAYERS:
             raise ValueError(
                 f"line-ups of {', '.join(map(str, sorted(players))) or 'no'} agents: allowed are "
                 f"{MIN_PLAYERS} to {MAX_PLAYERS}, the same number in each"
             )
-        made = rules if isinstance(rules, Rules) else Rules.make(rules, num_players=min(players))
-        if made.num_players not in players:
-            raise ValueError(
-                f"a line-up of {min(players)} agents under rules for {made.num_players} players"
-            )
-        for name, number, low, high in (
-            ("deals", deals, 1, MAX_DEALS),
-            ("seed", seed, 0, sys.maxsize),
-            ("max_decisions", max_decisions, 1, 2**31 - 1),
-        ):
-            if not low <= number <= high:
-                raise ValueError(f"{name}={number}: allowed is a whole number from {low} to {high}")
-        return cls(tuple(map(tuple, lineups)), made, deals, seed, max_decisions, capacity)
+        return cls(
+            lineups=made,
+            rules=rules_for(rules, min(players)),
+            deals=whole_number("deals", deals, 1, MAX_DEALS),
+            seed=whole_number("seed", seed, 0),
+            max_decisions=whole_number("max_decisions", max_decisions, 1, 2**31 - 1),
+            capacity=whole_number("capacity", capacity, 1),
+        )
 
     def pieces(self) -> list[Piece]:
         """All there is to play, match by match."""
@@ -294,8 +287,6 @@ class _Floor:
         seats = (np.arange(players) + rotation[:, None]) % players
         self.results.points[rounds] = np.take_along_axis(self.batch.points[games], seats, axis=1)
 
-    # ------------------------------------------------------------------ what agents answer
-
     def _ask(
         self,
         group: _Group,
@@ -303,41 +294,18 @@ class _Floor:
         observation: NDArray[np.uint8],
         mask: NDArray[np.bool_],
     ) -> NDArray[np.integer]:
-        """What an agent does in some games, checked against a mask that it cannot write on."""
-        try:
-            answer = np.asarray(group.agent.act(observation, mask.copy(), group.chance))
-        except Exception as error:
-            what = f"raised {type(error).__name__}: {error}"
-            raise self._error(group, what, int(games[0])) from error
-        if answer.shape != games.shape or answer.dtype.kind not in "iu":
-            what = (
-                f"answered with {answer.dtype} of the shape {answer.shape}: needed are integers "
-                f"of the shape {games.shape}"
-            )
-            raise self._error(group, what, int(games[0]))
-        known = (answer >= 0) & (answer < NUM_ACTIONS)
-        if not known.all():
-            row = int(known.argmin())
-            what = f"answered {answer[row]}: allowed is a whole number from 0 to {NUM_ACTIONS - 1}"
-            raise self._error(group, what, int(games[row]))
-        legal = mask[np.arange(len(games)), answer]
-        if not legal.all():
-            row = int(legal.argmin())
-            game, action = int(games[row]), int(answer[row])
-            why = self.batch.why_illegal(game, action)
-            what = f"answered {ACTIONS[action]} ({action}), which is illegal: {why}"
-            raise self._error(group, what, game)
-        return answer
+        """What the agent of a group does in some games."""
 
-    def _error(self, group: _Group, what: str, game: int) -> AgentError:
-        place, rotation = divmod(int(self.round[game]) - group.first_round, len(self.places))
-        deal = group.piece.start + place
-        return AgentError(
-            f"agent {group.agent.name!r} {what}\n"
-            f"seed {self.table.seed}, deal {deal} (the game with the seed "
-            f"{self.deal_seeds[deal]}), rotation {rotation}, decision {self.decisions[game] + 1}\n"
-            f"{self.batch.position(game)}"
-        )
+        def where(game: int) -> str:
+            place, rotation = divmod(int(self.round[game]) - group.first_round, len(self.places))
+            deal = group.piece.start + place
+            return (
+                f"seed {self.table.seed}, deal {deal} (the game with the seed "
+                f"{self.deal_seeds[deal]}), rotation {rotation}, "
+                f"decision {self.decisions[game] + 1}"
+            )
+
+        return ask(group.agent, self.batch, games, observation, mask, group.chance, where)
 
 
 def play_pieces(table: Table, pieces: Sequence[Piece], progress: Progress) -> Rounds:

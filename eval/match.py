@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
+from eval.arguments import RulesLike, whole_number
 from eval.command import (
     CommandParser,
     add_play_options,
@@ -34,7 +35,6 @@ from eval.floor import (
     TRUNCATED,
     Progress,
     Rounds,
-    RulesLike,
     Table,
     play_in_processes,
     play_pieces,
@@ -91,11 +91,20 @@ class MatchResult:
         return int(np.count_nonzero(self.winner == TRUNCATED))
 
     def shares(self, place: int = 0) -> NDArray[np.float64]:
-        """The share of each deal's rounds that a place won: (D,) float64."""
+        """The share of each deal's rounds that a place won: (D,) float64.
+
+        Raises:
+            ValueError: the line-up has no such place.
+        """
+        place = whole_number("place", place, 0, len(self.names) - 1)
         return (self.winner == place).mean(axis=1)
 
     def win_rate(self, place: int = 0) -> Estimate:
-        """The share of all rounds that a place won, paired over the rotations of a deal."""
+        """The share of all rounds that a place won, paired over the rotations of a deal.
+
+        Raises:
+            ValueError: the line-up has no such place.
+        """
         return estimate(self.shares(place))
 
     @property
@@ -145,7 +154,7 @@ def describe(rules: Rules, deals: int, seed: int) -> str:
 
 
 def play(
-    lineup: Sequence[Agent],
+    lineup: Sequence[Agent | str],
     rules: RulesLike = "angry_birds",
     deals: int = DEALS,
     seed: int = 0,
@@ -154,22 +163,24 @@ def play(
     """Play a match.
 
     Args:
-        lineup: P agents. The same object may have several places; then it decides for them in one
-            call.
-        rules: as for `Rules.make`; the number of players is P.
+        lineup: P agents, or what `make_agent` takes. The same object may have several places; then
+            it decides for them in one call.
+        rules: as for `Rules.make`; the number of players is P, and they may not say another.
         deals: D, at least 1; D x P rounds are played.
         seed: a whole number from 0.
         **options: as for `play_all`.
 
     Raises:
         ValueError: an argument that is not allowed.
+        TypeError: the same.
+        FileNotFoundError: a policy file that is not there.
         AgentError: an agent raised, or answered with something else than legal actions.
     """
     return play_all([lineup], rules, deals, seed, **options)[0]
 
 
 def play_all(
-    lineups: Sequence[Sequence[Agent]],
+    lineups: Sequence[Sequence[Agent | str]],
     rules: RulesLike = "angry_birds",
     deals: int = DEALS,
     seed: int = 0,
@@ -197,12 +208,12 @@ def play_all(
 
     Raises:
         ValueError: an argument that is not allowed.
+        TypeError: the same.
+        FileNotFoundError: a policy file that is not there.
         AgentError: an agent raised, or answered with something else than legal actions.
     """
+    jobs = whole_number("jobs", jobs, 1)
     table = Table.of(lineups, rules, deals, seed, max_decisions, capacity)
-    for name, number in (("jobs", jobs), ("capacity", capacity)):
-        if number < 1:
-            raise ValueError(f"{name}={number}: allowed is a whole number from 1")
     pieces = table.pieces()
     report = progress or say_nothing
     if jobs == 1 or len(pieces) == 1:
@@ -252,7 +263,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         lineup = [agent, *[other] * (rules.num_players - 1)]
         return str(play(lineup, rules, **play_options(options)))
 
-    return run_command(parser, output)
+    return run_command(parser.prog, output)
 
 
 if __name__ == "__main__":

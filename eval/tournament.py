@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from agents import Agent, make_agent
+from agents import Agent, make_agent, make_agents
+from eval.arguments import RulesLike
 from eval.command import (
     CommandParser,
     add_play_options,
@@ -26,7 +27,7 @@ from eval.command import (
     run_command,
 )
 from eval.estimates import Estimate, estimate
-from eval.floor import DEALS, RulesLike
+from eval.floor import DEALS
 from eval.match import MatchResult, describe, play_all
 from uno_env.game.rules import Rules
 
@@ -81,10 +82,11 @@ def round_robin(
 
     Raises:
         ValueError: an argument that is not allowed.
+        TypeError: the same.
         FileNotFoundError: a policy file that is not there.
         AgentError: an agent raised, or answered with something else than legal actions.
     """
-    made = [make_agent(agent) for agent in agents]
+    made = make_agents(agents)
     if len(made) < 2:
         raise ValueError("a tournament needs at least two agents")
     numbers = range(len(made))
@@ -112,10 +114,11 @@ def benchmark(
 
     Raises:
         ValueError: an argument that is not allowed.
+        TypeError: the same.
         FileNotFoundError: a policy file that is not there.
         AgentError: an agent raised, or answered with something else than legal actions.
     """
-    made = [make_agent(baseline) for baseline in baselines]
+    made = make_agents(baselines)
     if not made:
         raise ValueError("a benchmark needs at least one baseline")
     pairings = [(0, column) for column in range(len(made))]
@@ -224,7 +227,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     def output() -> str:
         return format_table(round_robin(agents, rules, **play_options(options)))
 
-    return run_command(parser, output)
+    return run_command(parser.prog, output)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from agents import Agent, make_agent
-from eval import floor as match
+from eval import floor
+from eval.answers import AgentError
 from eval.estimates import estimate
-from eval.floor import BLOCKED, TRUNCATED, AgentError
+from eval.floor import BLOCKED, TRUNCATED
 from eval.match import MatchResult, main, play, play_all
 from uno_env import GameBatch, Position, Rules
 from uno_env.game.actions import Action
@@ -164,7 +165,7 @@ def test_results_in_numbers():
 
 
 def test_results_do_not_depend_on_capacity_or_company(monkeypatch):
-    monkeypatch.setattr(match, "_PIECE_ROUNDS", 100)
+    monkeypatch.setattr(floor, "_PIECE_ROUNDS", 100)
     keen, random, greedy = agents("keen", "random", "greedy")
     options = {"deals": 130, "seed": 8, "max_decisions": 150}
     alone = play([keen, random], **options)
@@ -184,7 +185,7 @@ def test_results_do_not_depend_on_jobs():
 
 
 def test_more_deals_leave_the_first_pieces_as_they_are(monkeypatch):
-    monkeypatch.setattr(match, "_PIECE_ROUNDS", 100)
+    monkeypatch.setattr(floor, "_PIECE_ROUNDS", 100)
     lineup = agents("keen", "greedy")
     few, many = play(lineup, deals=50), play(lineup, deals=70)
     assert np.array_equal(few.winner, many.winner[:50])
@@ -314,10 +315,15 @@ class BadFromAfar(Agent):
     [
         (["keen"], {}, "line-ups of 1 agents: allowed are 2 to 10"),
         (["keen"] * 11, {}, "line-ups of 11 agents"),
-        (["keen"] * 2, {"rules": Rules(num_players=3)}, "2 agents under rules for 3 players"),
+        (["keen"] * 2, {"rules": Rules(num_players=3)}, "rules for 3 players at a table of 2"),
+        (["keen"] * 2, {"rules": "classic num_players=3"}, "rules for 3 players at a table of 2"),
+        (["keen"] * 2, {"rules": {"num_players": 3}}, "rules for 3 players at a table of 2"),
+        (["keen"] * 3, {"rules": "classic num_players=2"}, "rules for 2 players at a table of 3"),
         (["keen"] * 2, {"rules": "clasic"}, "unknown preset 'clasic'"),
         (["keen"] * 2, {"deals": 0}, "deals=0: allowed is a whole number from 1"),
         (["keen"] * 2, {"seed": -1}, "seed=-1: allowed is a whole number from 0"),
+        (["keen"] * 2, {"seed": 1.0}, r"seed=1\.0: allowed"),
+        (["keen"] * 2, {"deals": True}, "deals=True: allowed is a whole number from 1"),
         (["keen"] * 2, {"max_decisions": 0}, "max_decisions=0"),
         (["keen"] * 2, {"jobs": 0}, "jobs=0"),
         (["keen"] * 2, {"capacity": 0}, "capacity=0"),
@@ -326,6 +332,39 @@ class BadFromAfar(Agent):
 def test_bad_arguments(lineup, options, complaint):
     with pytest.raises(ValueError, match=complaint):
         play(agents(*lineup), **options)
+
+
+def test_agents_may_be_named():
+    assert_same(play(["greedy", "keen"], deals=5), play(agents("greedy", "keen"), deals=5))
+    assert play(["keen"] * 3, "classic num_players=3", deals=2).rules.num_players == 3
+
+
+class Nameless(Agent):
+    def act(self, observation, mask, rng):
+        raise AssertionError("asked")
+
+
+@pytest.mark.parametrize("name", [None, "", 5])
+def test_agents_need_a_name_before_they_play(name):
+    nameless = Nameless()
+    if name is not None:
+        nameless.name = name
+    with pytest.raises(ValueError, match=rf"Nameless\.name={name!r}: allowed is text"):
+        play([nameless, *agents("keen")])
+
+
+@pytest.mark.parametrize("lineup", ["greedy", None, [None, None]])
+def test_lineups_are_sequences_of_agents(lineup):
+    with pytest.raises(TypeError, match="allowed is"):
+        play(lineup)
+
+
+@pytest.mark.parametrize("place", [-1, -2, 2, "x", 0.0, True])
+def test_only_places_of_the_lineup_have_a_share(place):
+    result = play(agents("keen", "keen"), deals=2)
+    for ask in (result.shares, result.win_rate):
+        with pytest.raises(ValueError, match=f"place={place!r}: allowed is a whole number from 0"):
+            ask(place)
 
 
 def test_lineups_must_be_of_one_length():
@@ -359,6 +398,10 @@ def test_command(capsys):
         (["greedy", "keen", "--seed", "x"], "--seed: 'x': allowed"),
         (["greedy", "keen", "--players", "11"], "num_players=11: allowed is"),
         (["greedy", "keen", "--rules", "classic deck=tarot"], "deck='tarot'"),
+        (
+            ["greedy", "keen", "--rules", "classic num_players=3", "--players", "4"],
+            "rules for 3 players at a table of 4",
+        ),
         (["greedy", "keen", "--speed", "11"], "unrecognized arguments"),
     ],
 )

@@ -1,12 +1,13 @@
 """Tournaments: the table, the benchmark for training, the command line."""
 
+import os
+
 import numpy as np
 import pytest
 from test_agents import small_policy
 
 from agents import Agent, make_agent
-from eval import command as match
-from eval import tournament
+from eval import command, tournament
 from eval.match import play
 from eval.tournament import benchmark, format_table, main, round_robin
 
@@ -104,11 +105,13 @@ def test_benchmark_against_one_and_with_more_players():
         (lambda: round_robin(["keen", "nobody"]), "unknown agent 'nobody'"),
         (lambda: round_robin(["keen", "greedy"], "unknown"), "unknown preset"),
         (lambda: benchmark("keen", []), "at least one baseline"),
+        (lambda: round_robin("greedy"), "agents='greedy': allowed is a sequence"),
+        (lambda: benchmark("keen", "greedy"), "agents='greedy': allowed is a sequence"),
         (lambda: benchmark("keen", deals=0), "deals=0"),
     ],
 )
 def test_bad_arguments(play_it, complaint):
-    with pytest.raises(ValueError, match=complaint):
+    with pytest.raises((ValueError, TypeError), match=complaint):
         play_it()
 
 
@@ -162,7 +165,7 @@ def test_command_with_bad_arguments(arguments, complaint, capsys):
 
 
 def test_command_names_an_agent_that_fails(monkeypatch, capsys):
-    monkeypatch.setattr(match, "make_agent", lambda name: Failing() if name == "x" else Keen())
+    monkeypatch.setattr(command, "make_agents", lambda names: [Failing(), Keen()])
     assert main(["x", "keen", "--deals", "5", "--jobs", "1"]) == 1
     err = capsys.readouterr().err
     assert "agent 'failing' raised RuntimeError: no idea" in err
@@ -174,6 +177,22 @@ class Keen(Agent):
 
     def act(self, observation, mask, rng):
         return mask.argmax(axis=1)
+
+
+@pytest.mark.parametrize("kind", ["full", "closed"])
+def test_output_that_cannot_be_written_is_said(kind, monkeypatch, capsys):
+    if kind == "full":
+        end = os.open("/dev/full", os.O_WRONLY)
+    else:
+        start, end = os.pipe()
+        os.close(start)
+    with os.fdopen(end, "w") as output:
+        monkeypatch.setattr("sys.stdout", output)
+        assert main(["keen", "greedy", "--deals", "2", "--jobs", "1"]) == 1
+        monkeypatch.undo()
+    err = capsys.readouterr().err
+    assert err.startswith("python -m eval.tournament: cannot write the result: [Errno ")
+    assert err.count("\n") == 1
 
 
 def test_command_can_be_interrupted(monkeypatch, capsys):
@@ -205,8 +224,8 @@ def test_progress_is_shown_on_a_terminal(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     clock = iter(np.arange(0, 10, 0.5))
-    monkeypatch.setattr(match.time, "monotonic", lambda: float(next(clock)))
-    progress = match.ProgressLine()
+    monkeypatch.setattr(command.time, "monotonic", lambda: float(next(clock)))
+    progress = command.ProgressLine()
     progress(1000, 4000)
     assert "1,000 of 4,000 rounds, 2,000 per second, 2 s left" in terminal.text
     progress(4000, 4000)

@@ -1,0 +1,70 @@
+"""What agents are asked and answer: checked, and what is wrong with it said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents import Agent
+from uno_env.game.actions import ACTIONS, NUM_ACTIONS
+from uno_env.game.engine import GameBatch
+
+
+class AgentError(RuntimeError):
+    """An agent raised or answered with something else than legal actions; says where."""
+
+
+def ask(
+    agent: Agent,
+    batch: GameBatch,
+    games: NDArray[np.intp],
+    observation: NDArray[np.uint8],
+    mask: NDArray[np.bool_],
+    rng: np.random.Generator,
+    where: Callable[[int], str],
+) -> NDArray[np.integer]:
+    """What an agent does in some games, checked against a mask that it cannot write on.
+
+    Args:
+        agent: who is asked.
+        batch: where the games are.
+        games: (B,) their indices, at least one.
+        observation: (B, F) uint8, of the seats to act.
+        mask: (B, A) bool, the legal actions.
+        rng: the agent's chance.
+        where: says which game it was, by its index, in a line of the error.
+
+    Returns:
+        (B,) integers, legal actions.
+
+    Raises:
+        AgentError: the agent raised or answered with something else.
+    """
+
+    def error(what: str, row: int = 0) -> AgentError:
+        game = int(games[row])
+        return AgentError(f"agent {agent.name!r} {what}\n{where(game)}\n{batch.position(game)}")
+
+    try:
+        answer = np.asarray(agent.act(observation, mask.copy(), rng))
+    except Exception as cause:
+        raise error(f"raised {type(cause).__name__}: {cause}") from cause
+    if answer.shape != games.shape or answer.dtype.kind not in "iu":
+        raise error(
+            f"answered with {answer.dtype} of the shape {answer.shape}: needed are integers of the "
+            f"shape {games.shape}"
+        )
+    known = (answer >= 0) & (answer < NUM_ACTIONS)
+    if not known.all():
+        row = int(known.argmin())
+        allowed = f"allowed is a whole number from 0 to {NUM_ACTIONS - 1}"
+        raise error(f"answered {answer[row]}: {allowed}", row)
+    legal = mask[np.arange(len(games)), answer]
+    if not legal.all():
+        row = int(legal.argmin())
+        action = int(answer[row])
+        why = batch.why_illegal(int(games[row]), action)
+        raise error(f"answered {ACTIONS[action]} ({action}), which is illegal: {why}", row)
+    return answer
