@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,10 @@ import pytest
 import torch
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 
-from agents import make_agent
+from agents import Agent, make_agent
 from agents.policy import PolicyAgent
+from eval.answers import AgentError
+from train import ppo
 from train.network import ColourSharedPolicy, export_policy
 from train.opponents import OpponentPool
 from train.ppo import Arguments, train
@@ -64,6 +68,35 @@ def test_a_round_may_end_before_the_learner_chooses() -> None:
     assert env.opponents.rounds.sum() == 0, "a round without a choice was recorded"
     assert (env.batch.player == env.learner).all()
     assert (env.batch.count_legal(np.arange(4_000)) > 1).all()
+
+
+class Deaf(Agent):
+    """Answers with one action, whatever is legal."""
+
+    name = "deaf"
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> object:
+        return self.answer if self.answer is None else np.full(len(mask), self.answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (75, r"answered swap:1 \(75\), which is illegal: .*"),
+        (84, "answered 84: allowed is a whole number from 0 to 83"),
+        (3.0, "answered with float64 of the shape .*"),
+        (None, "answered with object of the shape .*"),
+    ],
+)
+def test_an_opponent_that_answers_wrongly_is_named(answer: object, message: str) -> None:
+    pool = OpponentPool([Deaf(answer)], past_share=0.5, max_past=1)
+    env = TableVecEnv(Rules(), 16, pool)
+    where = r"table \d+, decision 1\nrules: angry_birds"
+    with pytest.raises(AgentError, match=f"^agent 'deaf' {message}\n{where}"):
+        env.reset()
 
 
 def test_arrays_of_a_step_are_not_written_again() -> None:
@@ -178,6 +211,9 @@ SMALL = {
 }
 
 
+TINY = {**SMALL, "total_timesteps": 32, "num_envs": 8, "batch_size": 32, "num_epochs": 1}
+
+
 def test_a_small_run_writes_its_folder_and_plays(tmp_path: Path) -> None:
     run = tmp_path / "run"
     path = train(Arguments(out=run, rules="classic", num_players=3, **SMALL))
@@ -210,18 +246,122 @@ def test_small_runs_are_reproducible(tmp_path: Path) -> None:
     assert (weights[0] != weights[2]).any()
 
 
+def test_rules_may_say_the_number_of_players(tmp_path: Path) -> None:
+    path = train(Arguments(out=str(tmp_path / "run"), rules="classic num_players=4", **TINY))
+    assert Policy.load(path).rules.num_players == 4
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"num_envs": 0}, "num_envs=0: allowed is a number above 0"),
+        ({"num_envs": 0}, "num_envs=0: allowed is a whole number from 1"),
+        ({"num_envs": 8.5}, r"num_envs=8\.5: allowed is a whole number from 1"),
+        ({"num_envs": True}, "num_envs=True: allowed is a whole number from 1"),
+        ({"seed": -1}, "seed=-1: allowed is a whole number from 0 to 4,294,967,295"),
+        ({"seed": 2**32}, "seed=4294967296: allowed is a whole number from 0 to 4,294,967,295"),
+        ({"hidden": 5_000}, "hidden=5000: allowed is a whole number from 1 to 4,096"),
+        ({"torch_threads": 100_000}, "torch_threads=100000: allowed is a whole number from 1"),
+        ({"learning_rate": 0}, "learning_rate=0: allowed is a finite number above 0"),
+        ({"learning_rate": math.nan}, "learning_rate=nan: allowed is a finite number above 0"),
+        ({"learning_rate": math.inf}, "learning_rate=inf: allowed is a finite number above 0"),
+        ({"clip_range": math.nan}, "clip_range=nan: allowed is a finite number above 0"),
+        ({"ent_coef": math.nan}, "ent_coef=nan: allowed is a finite number"),
+        ({"ent_coef": "0"}, "ent_coef='0': allowed is a finite number"),
+        ({"batch_size": 1}, "batch_size=1: allowed is a whole number from 2"),
+        (
+            {"batch_size": 31, "num_envs": 8, "num_steps": 4},
+            "batch_size=31 leaves 1 of the 32 choices of an update",
+        ),
+        ({"num_envs": 1, "num_steps": 1}, "leaves 1 of the 1 choices"),
+        ({"rules": Rules()}, "allowed is text such as 'classic'"),
+        ({"opponents": "greedy"}, "opponents='greedy': allowed is a sequence"),
+        ({"opponents": (5,)}, r"opponents=\(5,\): allowed is a sequence"),
         ({"past_share": 1.5}, "past_share=1.5: allowed is a number from 0 to 1"),
         ({"opponents": ()}, "opponents is empty"),
         ({"opponents": ("genius",)}, "unknown agent 'genius'"),
         ({"rules": "chess"}, "unknown preset 'chess'"),
         ({"num_players": 11}, "num_players=11"),
+        (
+            {"rules": "classic num_players=4", "num_players": 2},
+            "rules for 4 players at a table of 2",
+        ),
     ],
 )
 def test_wrong_arguments_leave_nothing_behind(tmp_path: Path, wrong: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         train(Arguments(out=tmp_path / "run", **wrong))
     assert not (tmp_path / "run").exists()
+
+
+# --- Command line --------------------------------------------------------------------------------
+
+TINY_OPTIONS = ["--total-timesteps", "64", "--num-envs", "8", "--num-steps", "4", "--hidden", "8"]
+
+
+def run_main(monkeypatch: pytest.MonkeyPatch, *options: object) -> int:
+    command = ["ppo", *TINY_OPTIONS, "--batch-size", "32", *map(str, options)]
+    monkeypatch.setattr(sys, "argv", command)
+    return ppo.main()
+
+
+def test_command_trains_and_plays_the_baselines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--out", tmp_path / "run", "--rules", "classic num_players=3")
+    assert run_main(monkeypatch, *options, "--benchmark-deals", 2) == 0
+    out, err = capsys.readouterr()
+    assert f"The policy is in {tmp_path / 'run' / 'policy.safetensors'}" in out
+    assert "classic, 3 players: 2 deals" in out
+    assert not err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--out", "/dev/null/run"), "Not a directory"),
+        (("--out", "."), "exists: name another with --out"),
+        (("--opponents", "genius"), "unknown agent 'genius'"),
+        (("--opponents", "no.safetensors"), "no policy file at no.safetensors"),
+    ],
+)
+def test_command_that_cannot_start_says_why_in_a_line(
+    options: tuple[object, ...],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_main(monkeypatch, *options) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("python -m train.ppo: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_command_refuses_arguments_before_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run_main(monkeypatch, "--out", tmp_path / "run", "--seed", -1)
+    assert caught.value.code == 2
+    assert "seed=-1: allowed is a whole number from 0" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("every", "kept"), [(1, "checkpoints are in {run}/checkpoints"), (9, "no checkpoint yet")]
+)
+def test_command_can_be_interrupted(
+    every: int,
+    kept: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupt(self: ppo.Progress) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ppo.Progress, "after_rollout", interrupt)
+    run = tmp_path / "run"
+    assert run_main(monkeypatch, "--out", run, "--checkpoint-every", every) == 130
+    err = capsys.readouterr().err
+    assert err == f"python -m train.ppo: interrupted: {kept.format(run=run)}\n"

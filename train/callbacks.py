@@ -75,8 +75,6 @@ class Progress(_EachRollout):
         super().__init__()
         self.pool = pool
         self._seen = np.zeros((2, len(pool.rounds)), np.int64)
-
-    def _on_training_start(self) -> None:
         self.bar = Bar(
             TextColumn("training"),
             BarColumn(),
@@ -85,6 +83,8 @@ class Progress(_EachRollout):
             TimeRemainingColumn(),
             TextColumn("{task.fields[wins]}"),
         )
+
+    def _on_training_start(self) -> None:
         total = self.locals["total_timesteps"]
         self.task = self.bar.add_task("", total=total, speed=0.0, wins="")
         self.bar.start()
@@ -111,5 +111,6 @@ class Progress(_EachRollout):
             wins="  ".join(f"{name} {share:.0%}" for name, share in shares.items()),
         )
 
-    def _on_training_end(self) -> None:
+    def stop(self) -> None:
+        """Leave the terminal as it was, however training ended."""
         self.bar.stop()

@@ -7,22 +7,27 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import Agent
+from agents import Agent, make_agents
 
 
 class OpponentPool:
     """Fixed agents and past selves of the learner.
 
     Args:
-        agents: those present from the start and to stay.
+        agents: those present from the start and to stay, or what `make_agent` takes.
         past_share: the share of rounds played against past selves, once there are any.
         max_past: how many past selves are kept; then a random one of them makes room.
+
+    Raises:
+        ValueError: no agents, or an unknown one.
+        TypeError: `agents` is no sequence of agents.
+        FileNotFoundError: a policy file that is not there.
     """
 
-    def __init__(self, agents: Sequence[Agent], *, past_share: float, max_past: int) -> None:
-        if not agents:
+    def __init__(self, agents: Sequence[Agent | str], *, past_share: float, max_past: int) -> None:
+        self.agents = make_agents(agents)
+        if not self.agents:
             raise ValueError("agents is empty: a pool needs at least one")
-        self.agents = list(agents)
         self.num_fixed = len(self.agents)
         self.past_share = past_share
         self.max_past = max_past

@@ -15,27 +15,69 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 import tyro
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 from threadpoolctl import threadpool_limits
 from torch.distributions import Distribution
 
-from agents import make_agent
 from agents.policy import PolicyAgent
+from eval.arguments import finite_number, rules_for, whole_number
+from eval.command import run_command
+from eval.floor import MAX_DEALS
 from eval.tournament import benchmark, format_table
 from train.callbacks import Checkpoints, PastSelves, Progress
 from train.network import ColourSharedPolicy, export_policy
 from train.opponents import OpponentPool
 from train.vec_env import TableVecEnv
-from uno_env.game.rules import Rules
+from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
+from uno_env.policy import MAX_HIDDEN
+
+_PROG = "python -m train.ppo"
+
+_WHOLE_NUMBERS = {
+    "seed": (0, 2**32 - 1),
+    "total_timesteps": (1, sys.maxsize),
+    "num_envs": (1, 2**31 - 1),
+    "num_steps": (1, 2**31 - 1),
+    "batch_size": (2, 2**31 - 1),
+    "num_epochs": (1, 2**31 - 1),
+    "hidden": (1, MAX_HIDDEN),
+    "past_every": (1, sys.maxsize),
+    "max_past": (1, 2**31 - 1),
+    "max_decisions": (1, 2**31 - 1),
+    "checkpoint_every": (1, sys.maxsize),
+    "benchmark_deals": (1, MAX_DEALS),
+    "torch_threads": (1, 4 * (os.cpu_count() or 1)),
+}
+"""From where to where each of these arguments may go."""
+
+_ABOVE_ZERO = ("a finite number above 0", lambda x: x > 0)
+_SHARE = ("a number from 0 to 1", lambda x: 0 <= x <= 1)
+_FINITE_NUMBERS: dict[str, tuple[str, Callable[[float], bool]]] = {
+    "learning_rate": _ABOVE_ZERO,
+    "clip_range": _ABOVE_ZERO,
+    "gamma": _SHARE,
+    "gae_lambda": _SHARE,
+    "past_share": _SHARE,
+    "ent_coef": ("a finite number", math.isfinite),
+}
+"""What each of these arguments may be, and the check of it."""
+
+
+def _new_run_folder() -> Path:
+    return Path("runs") / time.strftime("%Y%m%d-%H%M%S")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +86,11 @@ class Arguments:
 
     rules: str = "angry_birds"
     """Preset, optionally followed by switches, such as "classic uno_penalty=2"."""
-    num_players: int = 2
-    """Seats at each table."""
+    num_players: int | None = None
+    """Seats at each table; by default as many as the rules say, or 2."""
     seed: int = 0
     """Of the network, the deals, the opponents and the sampling of actions."""
-    out: Path | None = None
+    out: Path = field(default_factory=_new_run_folder)
     """Run folder; it must not exist yet. By default a new one under runs/, named by the time."""
 
     total_timesteps: int = 1_500_000
@@ -93,18 +135,40 @@ class Arguments:
     """Threads for torch."""
 
     def __post_init__(self) -> None:
-        positive = (
-            "total_timesteps num_envs num_steps batch_size num_epochs hidden past_every max_past "
-            "max_decisions checkpoint_every benchmark_deals torch_threads learning_rate clip_range"
-        )
-        for name in positive.split():
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name}={getattr(self, name)}: allowed is a number above 0")
-        for name in ("gamma", "gae_lambda", "past_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)}: allowed is a number from 0 to 1")
-        if not self.opponents:
+        for name, (low, high) in _WHOLE_NUMBERS.items():
+            self._set(name, whole_number(name, getattr(self, name), low, high))
+        for name, (allowed, fits) in _FINITE_NUMBERS.items():
+            self._set(name, finite_number(name, getattr(self, name), allowed, fits))
+        if self.num_players is not None:
+            players = whole_number("num_players", self.num_players, MIN_PLAYERS, MAX_PLAYERS)
+            self._set("num_players", players)
+        self._check_batches()
+        self._check_texts()
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_batches(self) -> None:
+        choices = self.num_envs * self.num_steps
+        if choices % self.batch_size == 1:
+            raise ValueError(
+                f"batch_size={self.batch_size} leaves 1 of the {choices} choices of an update, "
+                "num_envs x num_steps: a gradient step needs at least 2"
+            )
+
+    def _check_texts(self) -> None:
+        """Everything that is not a number."""
+        if not isinstance(self.rules, str):
+            raise ValueError(f"rules={self.rules!r}: allowed is text such as 'classic'")
+        if not isinstance(self.out, str | os.PathLike):
+            raise ValueError(f"out={self.out!r}: allowed is the path of a folder")
+        self._set("out", Path(self.out))
+        names: Any = self.opponents
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"opponents={names!r}: allowed is a sequence of names or policy files")
+        if not names:
             raise ValueError("opponents is empty: allowed is at least one name or policy file")
+        self._set("opponents", tuple(names))
 
 
 def train(arguments: Arguments) -> Path:
@@ -112,18 +176,40 @@ def train(arguments: Arguments) -> Path:
 
     Raises:
         ValueError: arguments that do not fit each other, an unknown opponent.
+        FileNotFoundError: an opponent's policy file that is not there.
         FileExistsError: the run folder exists.
+        OSError: the run folder cannot be written.
+        AgentError: an opponent raised, or answered with something else than legal actions.
+        KeyboardInterrupt: as it came, with where the checkpoints are.
     """
-    rules = Rules.make(arguments.rules, num_players=arguments.num_players)
-    fixed = [make_agent(name) for name in arguments.opponents]
-    run = _make_run_folder(arguments)
-
+    rules = rules_for(arguments.rules, arguments.num_players)
     torch.set_num_threads(arguments.torch_threads)
     # Numpy multiplies for the past selves; small products are slowest where threads share them.
     threadpool_limits(limits=1, user_api="blas")
     # Checking each distribution's parameters takes a third of the time of a forward pass.
     Distribution.set_default_validate_args(False)
-    pool = OpponentPool(fixed, past_share=arguments.past_share, max_past=arguments.max_past)
+    pool = OpponentPool(
+        arguments.opponents, past_share=arguments.past_share, max_past=arguments.max_past
+    )
+    model = _make_model(arguments, rules, pool)
+    run = arguments.out
+    _make_run_folder(arguments)
+
+    model.set_logger(configure(str(run / "tensorboard"), ["tensorboard"]))
+    started = time.time()
+    _learn(model, pool, rules, arguments)
+    summary = {
+        "algorithm": "MaskablePPO",
+        "timesteps": model.num_timesteps,
+        "seconds": round(time.time() - started, 1),
+        "arguments": _as_json(arguments),
+    }
+    path = run / "policy.safetensors"
+    export_policy(model.policy, rules, summary).save(path)
+    return path
+
+
+def _make_model(arguments: Arguments, rules: Rules, pool: OpponentPool) -> MaskablePPO:
     env = TableVecEnv(
         rules,
         arguments.num_envs,
@@ -131,7 +217,7 @@ def train(arguments: Arguments) -> Path:
         seed=arguments.seed,
         max_decisions=arguments.max_decisions,
     )
-    model = MaskablePPO(
+    return MaskablePPO(
         ColourSharedPolicy,
         env,
         learning_rate=lambda remaining: arguments.learning_rate * remaining,
@@ -146,58 +232,60 @@ def train(arguments: Arguments) -> Path:
         seed=arguments.seed,
         device="cpu",
     )
-    model.set_logger(configure(str(run / "tensorboard"), ["tensorboard"]))
-    started = time.time()
-    model.learn(
-        arguments.total_timesteps,
-        callback=[
-            PastSelves(pool, rules, every=arguments.past_every),
-            Checkpoints(run / "checkpoints", rules, every=arguments.checkpoint_every),
-            Progress(pool),
-        ],
-    )
-    summary = {
-        "algorithm": "MaskablePPO",
-        "timesteps": model.num_timesteps,
-        "seconds": round(time.time() - started, 1),
-        "arguments": _as_json(arguments),
-    }
-    path = run / "policy.safetensors"
-    export_policy(model.policy, rules, summary).save(path)
-    return path
+
+
+def _learn(model: MaskablePPO, pool: OpponentPool, rules: Rules, arguments: Arguments) -> None:
+    """Train with everything that happens beside it."""
+    checkpoints = arguments.out / "checkpoints"
+    progress = Progress(pool)
+    callbacks: list[BaseCallback] = [
+        PastSelves(pool, rules, every=arguments.past_every),
+        Checkpoints(checkpoints, rules, every=arguments.checkpoint_every),
+        progress,
+    ]
+    try:
+        model.learn(arguments.total_timesteps, callback=callbacks)
+    except KeyboardInterrupt:
+        kept = f"checkpoints are in {checkpoints}" if checkpoints.exists() else "no checkpoint yet"
+        raise KeyboardInterrupt(kept) from None
+    finally:
+        progress.stop()
 
 
 def _as_json(arguments: Arguments) -> dict[str, object]:
-    fields = dataclasses.asdict(arguments)
-    return {**fields, "out": None if arguments.out is None else str(arguments.out)}
+    return {**dataclasses.asdict(arguments), "out": str(arguments.out)}
 
 
-def _make_run_folder(arguments: Arguments) -> Path:
-    run = arguments.out or Path("runs") / time.strftime("%Y%m%d-%H%M%S")
+def _make_run_folder(arguments: Arguments) -> None:
+    run, text = arguments.out, json.dumps(_as_json(arguments), indent=2)
     try:
         run.mkdir(parents=True)
     except FileExistsError:
         raise FileExistsError(f"the run folder {run} exists: name another with --out") from None
     partial = run / ".arguments.json.partial"
-    partial.write_text(json.dumps(_as_json(arguments), indent=2) + "\n")
+    partial.write_text(text + "\n")
     partial.replace(run / "arguments.json")
-    return run
+
+
+def _train_and_benchmark(arguments: Arguments) -> str:
+    """What the command line does; returns the table of the baselines."""
+    path = train(arguments)
+    print(f"\nThe policy is in {path}. Share of rounds won against the baselines:\n")
+    agent = PolicyAgent.load(path)
+    results = benchmark(
+        agent, rules=agent.policy.rules, deals=arguments.benchmark_deals, jobs=os.cpu_count() or 1
+    )
+    return format_table(results)
 
 
 def main() -> int:
-    """The command line."""
+    """The command line; returns the exit status."""
+    arguments = tyro.cli(Arguments, description=__doc__)
     try:
-        arguments = tyro.cli(Arguments, description=__doc__)
-        path = train(arguments)
-    except (ValueError, FileExistsError, FileNotFoundError) as error:
-        print(f"train.ppo: {error}", file=sys.stderr)
+        return run_command(_PROG, lambda: _train_and_benchmark(arguments))
+    except (ValueError, OSError) as error:
+        print(f"{_PROG}: {error}", file=sys.stderr)
         return 2
-    print(f"\nThe policy is in {path}. Share of rounds won against the baselines:\n")
-    agent = PolicyAgent.load(path)
-    rules = Rules.make(arguments.rules, num_players=arguments.num_players)
-    results = benchmark(agent, rules=rules, deals=arguments.benchmark_deals, jobs=os.cpu_count())
-    print(format_table(results))
-    return 0
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
+from eval.answers import ask
 from train.opponents import OpponentPool
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.engine import GameBatch
@@ -182,12 +183,21 @@ class TableVecEnv(VecEnv):
             self._step(rows, actions)
 
     def _ask(self, rows: Rows, legal: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """What the opponents at some tables choose."""
+        """What the opponents at some tables choose.
+
+        Raises:
+            AgentError: one raised, or answered with something else than legal actions.
+        """
         observation = self.batch.observe(where=rows)
         actions = np.empty(len(rows), np.intp)
         opponents = self.opponent[rows]
         for opponent in np.bincount(opponents).nonzero()[0]:
             some = (opponents == opponent).nonzero()[0]
             agent = self.opponents.agents[opponent]
-            actions[some] = agent.act(observation[some], legal[some], self.rng)
+            actions[some] = ask(
+                agent, self.batch, rows[some], observation[some], legal[some], self.rng, self._where
+            )
         return actions
+
+    def _where(self, row: int) -> str:
+        return f"table {row}, decision {self.decisions[row] + 1}"
