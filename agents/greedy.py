@@ -14,11 +14,8 @@ from uno_env.game.cards import (
     NUM_SYMBOLS,
     Symbol,
 )
-from uno_env.game.observation import LAYOUT
+from uno_env.game.observation import LAYOUT, POINTS_UNIT, SWITCH_PLACES
 
-_POINTS_UNIT = 5
-"""The observation gives `action_points` in this unit, rounded down."""
-_ACTION_POINTS = LAYOUT["rules"].start + 12
 
 _FIRST, _NEVER, _PLAY = 10_000, -10_000, 100
 _WILD_ORDER = {Symbol.WILD_DRAW_FOUR: 3, Symbol.WILD: 2, Symbol.KING_PIG: 1}
@@ -34,7 +31,7 @@ def _values() -> NDArray[np.int64]:
         if symbol < Symbol.SKIP:
             worth: int | NDArray[np.int64] = _PLAY + symbol
         elif symbol < NUM_COLOURED_SYMBOLS:
-            worth = _PLAY + _POINTS_UNIT * np.arange(256)[:, None]
+            worth = _PLAY + POINTS_UNIT * np.arange(256)[:, None]
         else:
             worth = _WILD_ORDER[Symbol(symbol)]
         values[:, colours + symbol] = worth
@@ -68,7 +65,7 @@ class GreedyAgent(Agent):
     ) -> NDArray[np.intp]:
         """See `Agent.act`."""
         legal = LegalActions.of(mask)
-        action_points = observation[:, _ACTION_POINTS]
+        action_points = observation[:, SWITCH_PLACES["action_points_in_fives"]]
         actions = legal.best(_VALUES[action_points[legal.rows], legal.actions])
 
         # Plays of one wild differ by `NUM_SYMBOLS` from colour to colour, opening colours by 1.

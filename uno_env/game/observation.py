@@ -13,6 +13,7 @@ zero until those are built.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -42,6 +43,8 @@ OBSERVATION_LAYOUT_VERSION = 1
 
 _OPPONENTS = MAX_PLAYERS - 1
 _DRAWN, _COLOUR, _OVER = int(Phase.DRAWN), int(Phase.COLOUR), int(Phase.OVER)
+POINTS_UNIT = 5
+"""Points of cards are given in this unit, rounded down."""
 _DIGIT = 32
 """Scores are written with two digits of this base, the higher one cut off at 255."""
 
@@ -58,6 +61,28 @@ class Feature:
     """What to multiply with for a network."""
     meaning: str
 
+
+_SWITCHES: tuple[tuple[str, Callable[[Rules], int]], ...] = (
+    ("king_pigs", lambda rules: rules.deck == "angry_birds"),
+    ("voluntary_draw_always", lambda rules: rules.voluntary_draw == "always"),
+    ("drawn_card_forced", lambda rules: rules.drawn_card == "forced"),
+    ("no_matching_colour", lambda rules: rules.wild_draw_four == "no_matching_colour"),
+    ("no_matching_card", lambda rules: rules.wild_draw_four == "no_matching_card"),
+    ("bluff", lambda rules: rules.wild_draw_four == "bluff"),
+    ("uno_call_explicit", lambda rules: rules.uno_call == "explicit"),
+    ("uno_enforcement_automatic", lambda rules: rules.uno_enforcement == "automatic"),
+    ("uno_penalty", lambda rules: rules.uno_penalty),
+    ("king_pig_to_all", lambda rules: rules.king_pig_recipients == "all"),
+    ("last_card_draws", lambda rules: rules.last_card_draws),
+    ("scoring_lowest", lambda rules: rules.scoring == "lowest"),
+    ("action_points_in_fives", lambda rules: rules.action_points // POINTS_UNIT),
+    ("wild_points_in_fives", lambda rules: rules.wild_points // POINTS_UNIT),
+    ("stacking", lambda rules: rules.stacking),
+    ("seven_zero", lambda rules: rules.seven_zero),
+    ("jump_in", lambda rules: rules.jump_in),
+    ("draw_to_match", lambda rules: rules.draw_to_match),
+)
+"""The switches that change play, in the order of the feature `rules`, and what they say of it."""
 
 _FEATURES = (
     Feature("hand", NUM_FACES, 2, 1, "the observer's hand, by face"),
@@ -95,16 +120,7 @@ _FEATURES = (
     Feature("scores_low", MAX_PLAYERS, 31, 1 / 32, "totals % 32, by place"),
     Feature("num_players", MAX_PLAYERS - MIN_PLAYERS + 1, 1, 1, "2 to 10"),
     Feature("target", 2, 255, 1 / 32, "the target // 32 up to 255, % 32"),
-    Feature(
-        "rules",
-        18,
-        100,
-        1 / 10,
-        "King Pigs in the deck; voluntary_draw always; drawn_card forced; wild_draw_four "
-        "no_matching_colour, no_matching_card, bluff; uno_call explicit; uno_enforcement "
-        "automatic; uno_penalty; king_pig_recipients all; last_card_draws; scoring lowest; "
-        "action_points and wild_points // 5; stacking, seven_zero, jump_in, draw_to_match",
-    ),
+    Feature("rules", len(_SWITCHES), 100, 1 / 10, ", ".join(name for name, _ in _SWITCHES)),
     Feature("partners", 1, 1, 1, "house rule partners"),
 )
 
@@ -119,6 +135,10 @@ def _slices() -> dict[str, slice]:
 
 LAYOUT: dict[str, slice] = _slices()
 """Where each feature stands, by name."""
+SWITCH_PLACES: dict[str, int] = {
+    name: LAYOUT["rules"].start + i for i, (name, _) in enumerate(_SWITCHES)
+}
+"""Where each switch of the rules stands, by name."""
 FEATURES: dict[str, Feature] = {feature.name: feature for feature in _FEATURES}
 OBSERVATION_SIZE = sum(feature.size for feature in _FEATURES)
 HIGH: NDArray[np.uint8] = np.repeat(
@@ -175,26 +195,7 @@ def _constant_part(rules: Rules) -> NDArray[np.uint8]:
     row = np.zeros(OBSERVATION_SIZE, np.uint8)
     row[LAYOUT["num_players"]][rules.num_players - MIN_PLAYERS] = 1
     row[LAYOUT["target"]] = np.ravel(_digits(np.array([rules.target], np.int32)))
-    row[LAYOUT["rules"]] = [
-        rules.deck == "angry_birds",
-        rules.voluntary_draw == "always",
-        rules.drawn_card == "forced",
-        rules.wild_draw_four == "no_matching_colour",
-        rules.wild_draw_four == "no_matching_card",
-        rules.wild_draw_four == "bluff",
-        rules.uno_call == "explicit",
-        rules.uno_enforcement == "automatic",
-        rules.uno_penalty,
-        rules.king_pig_recipients == "all",
-        rules.last_card_draws,
-        rules.scoring == "lowest",
-        rules.action_points // 5,
-        rules.wild_points // 5,
-        rules.stacking,
-        rules.seven_zero,
-        rules.jump_in,
-        rules.draw_to_match,
-    ]
+    row[LAYOUT["rules"]] = [value(rules) for _, value in _SWITCHES]
     row[LAYOUT["partners"]] = rules.partners
     row.flags.writeable = False
     return row
