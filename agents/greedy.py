@@ -16,7 +16,6 @@ from uno_env.game.cards import (
 )
 from uno_env.game.observation import LAYOUT, POINTS_UNIT, SWITCH_PLACES
 
-
 _FIRST, _NEVER, _PLAY = 10_000, -10_000, 100
 _WILD_ORDER = {Symbol.WILD_DRAW_FOUR: 3, Symbol.WILD: 2, Symbol.KING_PIG: 1}
 
