@@ -333,7 +333,7 @@ def test_reaching_the_cap_is_truncation_without_a_result(episode):
 
 def test_the_cap_counts_the_decisions_of_a_round_not_of_the_game():
     env = uno_env.env("classic", episode="game", max_cycles=400)
-    _, decisions = play(env, random.Random(0), seed=0)
+    _, decisions = play(env, random.Random(0), seed=1)
     assert env.position.game_over
     assert decisions > 400
 
@@ -432,8 +432,8 @@ def test_without_any_seed_games_differ():
     assert envs[0].position != envs[1].position
 
 
-@pytest.mark.parametrize("seed", [0, 2**63, 2**64 + 5, np.int64(3)])
-def test_any_whole_number_from_zero_is_a_seed(seed):
+@pytest.mark.parametrize("seed", [0, 2**63, 2**64 - 1, np.int64(3)])
+def test_any_whole_number_of_64_bits_is_a_seed(seed):
     env = uno_env.env()
     env.reset(seed=seed)
     assert env.position == GameBatch(env.rules, 1, seed=seed).position(0)
@@ -518,7 +518,7 @@ def test_an_action_out_of_range_is_an_error_and_changes_nothing(action, error):
     env = uno_env.env()
     env.reset(seed=1)
     before = env.position
-    with pytest.raises(error, match=r"action .* of player_\d: allowed is a whole number, 0 to 83"):
+    with pytest.raises(error, match=r"action=.* of player_\d: allowed is a whole number from 0 to"):
         env.step(action)
     assert env.position == before
     assert not any(env.terminations.values())
@@ -534,7 +534,14 @@ def test_any_kind_of_whole_number_is_an_action(kind):
 
 
 @pytest.mark.parametrize(
-    ("seed", "error"), [(-1, ValueError), ("1", TypeError), (1.0, TypeError), (True, TypeError)]
+    ("seed", "error"),
+    [
+        (-1, ValueError),
+        (2**64, ValueError),
+        ("1", TypeError),
+        (1.0, TypeError),
+        (True, TypeError),
+    ],
 )
 def test_a_wrong_seed_is_an_error(seed, error):
     with pytest.raises(error, match=re.escape(f"seed={seed!r}: allowed is a whole number from 0")):
@@ -558,7 +565,10 @@ def test_nothing_goes_before_the_first_reset(use):
 
 @pytest.mark.parametrize(
     "name",
-    ["agents", "num_agents", "agent_selection", "rewards", "terminations", "truncations", "infos"],
+    [
+        *("agents", "num_agents", "agent_selection", "position"),
+        *("rewards", "terminations", "truncations", "infos"),
+    ],
 )
 def test_what_a_reset_makes_is_missing_before(name):
     env = uno_env.env()

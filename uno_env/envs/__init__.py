@@ -1,14 +1,21 @@
 """Adapters of the core to the environment interfaces of the field.
 
-`register_environments` enters them in the registries of the libraries they are for. Entry points
-are strings, so an environment's module is imported when one is made.
+`register_environments` enters them in the registries of the libraries they are for. An
+environment's module is imported when one is made.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
 from pettingzoo import register  # type: ignore[import-untyped]
 
 from uno_env.game.rules import PRESETS
+
+if TYPE_CHECKING:
+    from uno_env.envs.aec import raw_env
 
 ENVIRONMENT_VERSION = 0
 """The ``-v0`` of the registered names; raised when the same actions give another course."""
@@ -24,6 +31,30 @@ def register_environments() -> None:
         register(
             "aec",
             f"uno/{preset}-v{ENVIRONMENT_VERSION}",
-            entry_point="uno_env.envs.aec:env",
-            kwargs={"rules": preset},
+            entry_point=partial(make_registered, preset),
         )
+
+
+def make_registered(
+    preset: str, /, *, rules: Mapping[str, Any] | None = None, **settings: Any
+) -> raw_env:
+    """Make the AEC environment of a registered name.
+
+    Args:
+        preset: the one in the name.
+        rules: switches that differ from it.
+        **settings: further arguments of `uno_env.env`.
+
+    Raises:
+        TypeError: rules in another form, which would bring a preset of their own.
+        ValueError: another preset, or as for `uno_env.env`.
+    """
+    from uno_env.envs.aec import env
+
+    allowed = f"with the name uno/{preset}-v{ENVIRONMENT_VERSION} allowed is a mapping of switches"
+    switches = {} if rules is None else rules
+    if not isinstance(switches, Mapping):
+        raise TypeError(f"rules={rules!r}: {allowed}; uno_env.env takes any rules")
+    if switches.get("preset", preset) != preset:
+        raise ValueError(f"rules={rules!r}: {allowed} of that preset")
+    return env({**switches, "preset": preset}, **settings)

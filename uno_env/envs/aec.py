@@ -19,7 +19,6 @@ of range is a `ValueError` or `TypeError` that names it, where theirs is a bare 
 
 from __future__ import annotations
 
-import operator
 import secrets
 import sys
 from collections.abc import Iterator, Mapping
@@ -35,6 +34,7 @@ from pettingzoo.utils.env_logger import EnvLogger  # type: ignore[import-untyped
 from uno_env.game import scoring
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.cards import NUM_KINDS
+from uno_env.game.checks import MAX_SEED, one_of, whole_number
 from uno_env.game.engine import GameBatch
 from uno_env.game.observation import FULL_SIZE, HIGH, OBSERVATION_SIZE
 from uno_env.game.position import Position
@@ -52,10 +52,11 @@ random play, which draws most of the time, may go on for many thousands."""
 ILLEGAL_REWARD = -1.0
 """The reward of an illegal action, as in PettingZoo's own games; the other seats get zero."""
 
-_EPISODES = ("round", "game")
-_REWARDS = ("win", "points")
 _AFTER_RESET = frozenset(
-    ["agents", "num_agents", "agent_selection", "rewards", "terminations", "truncations", "infos"]
+    (
+        *("agents", "num_agents", "agent_selection", "position"),
+        *("rewards", "terminations", "truncations", "infos"),
+    )
 )
 
 
@@ -121,12 +122,10 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
             )
         players = {} if num_players is None else {"num_players": num_players}
         self.rules = Rules.make(rules, **players)
-        self._whole_game = _one_of("episode", episode, _EPISODES) == "game"
-        self._rewards_points = _one_of("reward", reward, _REWARDS) == "points"
+        self._whole_game = one_of("episode", episode, "round", "game") == "game"
+        self._rewards_points = one_of("reward", reward, "win", "points") == "points"
         self._max_cycles = _whole_number_or_none("max_cycles", max_cycles, 1)
-        self.render_mode = _one_of(
-            "render_mode", render_mode, (None, *self.metadata["render_modes"])
-        )
+        self.render_mode = one_of("render_mode", render_mode, None, *self.metadata["render_modes"])
 
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -185,7 +184,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
 
     @property
     def position(self) -> Position:
-        """The game as a readable value."""
+        """The game as a readable value; like the attributes it is missing before a reset."""
+        if not self._has_reset:
+            raise AttributeError("position cannot be accessed before reset")
         return self._batch.position(0)
 
     def render(self) -> str | None:
@@ -236,21 +237,22 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
         """Deal a new game, whatever state the last one is in.
 
         Args:
-            seed: where the random stream starts; the same seed and actions give the same game, that
-                of ``GameBatch(rules, 1, seed)``. Without, the stream runs on; the first is random.
+            seed: 0 to 2^64 - 1, where the random stream starts; the same seed and actions give the
+                same game, that of ``GameBatch(rules, 1, seed)``. Without, the stream runs on; the
+                first is random.
             options: ``{"position": Position(...)}`` begins there instead; other keys are ignored,
                 as is the custom.
 
         Raises:
-            ValueError: a seed below 0, or a position that cannot be played on.
-            TypeError: a seed that is no whole number, or no `Position`.
+            ValueError: a seed out of range, or a position that cannot be played on.
+            TypeError: a seed that is no whole number, options that are no mapping, no `Position`.
         """
-        seed = _whole_number_or_none("seed", seed, 0)
-        position = (options or {}).get("position")
+        seed = _whole_number_or_none("seed", seed, 0, MAX_SEED)
+        position = _position_of(options)
         batch = self._batch
         if position is not None:
             _load(batch.copy(), position)  # where it fails, the game goes on as it was
-        batch.reset(seeds=None if seed is None else np.array([seed % 2**64], np.uint64))
+        batch.reset(seeds=None if seed is None else [seed])
         if position is not None:
             _load(batch, position)
         self.agents = self.possible_agents[:]
@@ -290,7 +292,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
             self._was_dead_step(action)
             self._moves += 1
             return
-        chosen = _checked(action, agent)
+        chosen = whole_number("action", action, 0, NUM_ACTIONS - 1, of=agent)
         self._moves += 1
         if any(self.rewards.values()):
             self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -364,7 +366,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
         self._end(terminated=True, truncated=True)
 
     def _known(self, agent: str) -> str:
-        if agent not in self._seats:
+        if not isinstance(agent, str) or agent not in self._seats:
             raise ValueError(
                 f"unknown agent {agent!r}: known are player_0 to {self.possible_agents[-1]}"
             )
@@ -413,47 +415,22 @@ def _state_space() -> spaces.Box:
     return spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
 
 
-def _whole_number(value: Any) -> int | None:
-    """A Python, numpy or torch integer as an int; None for anything else."""
-    try:
-        return None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
+def _position_of(options: Mapping[str, Any] | None) -> Any:
+    if options is None:
         return None
+    if not isinstance(options, Mapping):
+        raise TypeError(
+            f"options={options!r}: allowed is a mapping such as {{'position': Position(...)}}, "
+            "or None"
+        )
+    return options.get("position")
 
 
-def _checked(action: object, agent: str) -> int:
-    """An action as an id in range."""
-    chosen = _whole_number(action)
-    if chosen is None:
-        raise TypeError(f"action {action!r} of {agent}: allowed is a whole number, {_RANGE}")
-    if not 0 <= chosen < NUM_ACTIONS:
-        raise ValueError(f"action {chosen} of {agent}: allowed is a whole number, {_RANGE}")
-    return chosen
-
-
-_RANGE = f"0 to {NUM_ACTIONS - 1}"
-
-
-def _load(batch: GameBatch, position: object) -> None:
-    if not isinstance(position, Position):
-        raise TypeError(f"position {position!r}: allowed is a Position")
+def _load(batch: GameBatch, position: Position) -> None:
     batch.load(0, position)
     if batch.done[0]:
         raise ValueError("the position has no decision left: its round is over or blocked")
 
 
-def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r}: allowed is {' or '.join(map(repr, allowed))}")
-    return value
-
-
-def _whole_number_or_none(name: str, value: Any, lowest: int) -> int | None:
-    if value is None:
-        return None
-    number = _whole_number(value)
-    if number is None:
-        raise TypeError(f"{name}={value!r}: allowed is a whole number from {lowest}, or None")
-    if number < lowest:
-        raise ValueError(f"{name}={value!r}: allowed is a whole number from {lowest}, or None")
-    return number
+def _whole_number_or_none(name: str, value: Any, low: int, high: int | None = None) -> int | None:
+    return None if value is None else whole_number(name, value, low, high, note=", or None")

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uno_env.game import dealing, effects, legality, observation, position, scoring
+from uno_env.game import dealing, effects, legality, observation, scoring, setup
 from uno_env.game.actions import ACTIONS, NUM_ACTIONS
 from uno_env.game.cards import set_sizes
+from uno_env.game.checks import MAX_SEED, whole_number, whole_numbers
 from uno_env.game.play import play, settle
 from uno_env.game.position import Position
 from uno_env.game.rules import Rules
@@ -28,11 +29,15 @@ class GameBatch:
     Args:
         rules: a `Rules`, the name of a preset, or whatever `Rules.make` takes.
         num_games: N, at least 1.
-        seed: game i has the seed ``seed + i``. A game's course depends on its own seed and actions
-            alone.
+        seed: 0 to 2^64 - 1; game i has the seed ``seed + i``, modulo 2^64. A game's course depends
+            on its own seed and actions alone.
+
+    Games are named by indices from 0; a negative one does not count from the end. Nothing changes
+    in a call that raises.
 
     Raises:
-        ValueError: rules that are not allowed, or less than one game.
+        ValueError: rules that are not allowed, less than one game, a seed out of range.
+        TypeError: not whole numbers.
     """
 
     def __init__(
@@ -42,11 +47,10 @@ class GameBatch:
         seed: int = 0,
     ) -> None:
         self.rules = Rules.make(rules)
-        if num_games < 1:
-            raise ValueError(f"num_games={num_games}: allowed is a whole number from 1")
+        num_games = whole_number("num_games", num_games, 1)
+        first = np.uint64(whole_number("seed", seed, 0, MAX_SEED))
         self.state = State.empty(self.rules, num_games)
-        seeds = np.uint64(int(seed) % 2**64) + np.arange(num_games, dtype=np.uint64)
-        self.reset(seeds=seeds)
+        self.reset(seeds=first + np.arange(num_games, dtype=np.uint64))
 
     # ------------------------------------------------------------------ what is to be seen
 
@@ -57,12 +61,12 @@ class GameBatch:
 
     @property
     def player(self) -> NDArray[np.uint8]:
-        """The seat to act in each game: (N,) uint8."""
-        return self.state.acting
+        """The seat to act in each game: (N,) uint8. This and what follows are new arrays."""
+        return self.state.acting.copy()
 
     @property
     def legal(self) -> NDArray[np.bool_]:
-        """The actions that seat may take: (N, A) bool, a new array at each call."""
+        """The actions that seat may take: (N, A) bool."""
         return legality.unpack(self.state.legal)
 
     def legal_of(self, where: ArrayLike) -> NDArray[np.bool_]:
@@ -77,27 +81,27 @@ class GameBatch:
     @property
     def winner(self) -> NDArray[np.int8]:
         """Who went out: (N,) int8; -1 before the end and where the round was blocked."""
-        return self.state.winner
+        return self.state.winner.copy()
 
     @property
     def points(self) -> NDArray[np.int32]:
         """Points of this round: (N, P) int32; zeros until it is over."""
-        return self.state.points
+        return self.state.points.copy()
 
     @property
     def scores(self) -> NDArray[np.int32]:
         """Totals of the game so far: (N, P) int32."""
-        return self.state.scores
+        return self.state.scores.copy()
 
     @property
     def game_over(self) -> NDArray[np.bool_]:
         """Whether the round is over and a total has reached the target: (N,) bool."""
-        return self.done & scoring.game_over(self.rules, self.scores)
+        return self.done & scoring.game_over(self.rules, self.state.scores)
 
     @property
     def game_winners(self) -> NDArray[np.bool_]:
         """Who has won the game, once it is over: (N, P) bool."""
-        return scoring.game_winners(self.rules, self.scores) & self.done[:, None]
+        return scoring.game_winners(self.rules, self.state.scores) & self.done[:, None]
 
     def count_legal(self, where: ArrayLike) -> NDArray[np.uint8]:
         """How many actions are legal in some of the games: (n,) uint8. Args as for `reset`."""
@@ -126,57 +130,59 @@ class GameBatch:
         return observation.observe_all(self.state, rows, self._seats(seat, rows))
 
     def _seats(self, seat: ArrayLike | None, rows: Rows) -> NDArray[np.intp]:
-        seats = self.player[rows] if seat is None else np.broadcast_to(seat, rows.shape)
-        return np.asarray(seats, dtype=np.intp)
+        if seat is None:
+            return self.state.acting[rows].astype(np.intp)
+        seats = whole_numbers("seat", seat, 0, self.rules.num_players - 1, np.intp)
+        if seats.shape not in ((), rows.shape):
+            raise ValueError(f"seats have the shape {seats.shape}: allowed is {rows.shape} or ()")
+        return np.broadcast_to(seats, rows.shape)
 
     def position(self, game: int) -> Position:
         """One game as a readable value."""
-        return position.read(self.state, game)
+        return Position(**setup.read(self.state, self._game(game)))
 
     def why_illegal(self, game: int, action: int) -> str | None:
         """Why `action` may not be played in a game now, naming the rule; None if it may.
 
         Raises:
+            IndexError: no such game.
             ValueError: `action` is no action id.
+            TypeError: not whole numbers.
         """
-        if not 0 <= action < NUM_ACTIONS:
-            raise ValueError(
-                f"action {action}: allowed is a whole number from 0 to {NUM_ACTIONS - 1}"
-            )
-        return legality.why_illegal(self.state, game, int(action))
+        action = whole_number("action", action, 0, NUM_ACTIONS - 1)
+        return legality.why_illegal(self.state, self._game(game), action)
 
-    def check(self, actions: ArrayLike) -> NDArray[np.intp]:
+    def check(self, actions: ArrayLike, where: ArrayLike | None = None) -> NDArray[np.intp]:
         """The actions as `step` wants them, if every game that is not over may take its own.
 
         `step` itself trusts its caller; adapters check what comes from outside.
+
+        Args:
+            actions: (N,) action ids, or one for each of the games in `where`.
+            where: which games, as for `reset`; all by default.
 
         Raises:
             ValueError: wrong shape, an action out of range, an illegal one, or no game that waits
                 for one; the message names the first game concerned and the reason.
             TypeError: not integers.
         """
-        array = np.asarray(actions)
-        if array.dtype.kind not in "iu":
-            raise TypeError(f"actions must be integers, not {array.dtype}")
-        if array.shape != (self.num_games,):
-            raise ValueError(
-                f"actions have the shape {array.shape}: allowed is ({self.num_games},)"
-            )
-        live = ~self.done
+        rows = self._rows(where)
+        array = _as_actions(actions, rows.size)
+        live = self.state.phase[rows] != _OVER
         if not live.any():
             raise ValueError("every round is over: deal with next_round or reset before playing on")
         out = live & ((array < 0) | (array >= NUM_ACTIONS))
         if out.any():
-            game = int(out.argmax())
+            at = int(out.argmax())
             raise ValueError(
-                f"action {array[game]} of game {game}: allowed is a whole number from 0 to "
+                f"action {array[at]} of game {rows[at]}: allowed is a whole number from 0 to "
                 f"{NUM_ACTIONS - 1}"
             )
         checked = np.where(live, array, 0).astype(np.intp)
-        illegal = live & ~legality.is_legal(self.state.legal, checked)
+        illegal = live & ~legality.is_legal(self.state.legal[rows], checked)
         if illegal.any():
-            game = int(illegal.argmax())
-            action = int(checked[game])
+            at = int(illegal.argmax())
+            game, action = int(rows[at]), int(checked[at])
             raise ValueError(
                 f"illegal action {ACTIONS[action]} ({action}) of game {game}: "
                 f"{self.why_illegal(game, action)}"
@@ -189,16 +195,21 @@ class GameBatch:
         """Start new games: totals at zero, a dealer drawn, the first round dealt.
 
         Args:
-            where: which games, as a mask (N,) or as indices; all by default.
-            seeds: a seed for each of them, from which their random streams start anew. Without, the
-                streams run on.
+            where: which games, as a mask (N,) or as indices, none twice; all by default.
+            seeds: a seed from 0 to 2^64 - 1 for each of them, from which their random streams start
+                anew. Without, the streams run on.
+
+        Raises:
+            IndexError: no such game.
+            ValueError: wrong shape, an index given twice, a seed out of range.
+            TypeError: not whole numbers.
         """
-        rows = self._rows(where)
+        rows = self._distinct_rows(where)
         if seeds is not None:
-            array = np.asarray(seeds)
+            array = whole_numbers("seed", seeds, 0, MAX_SEED, np.uint64)
             if array.shape != rows.shape:
                 raise ValueError(f"seeds have the shape {array.shape}: allowed is {rows.shape}")
-            dealing.seed_streams(self.state, rows, array.astype(np.uint64))
+            dealing.seed_streams(self.state, rows, array)
         self.state.scores[rows] = 0
         dealing.choose_dealer(self.state, rows)
         self._deal(rows)
@@ -209,7 +220,7 @@ class GameBatch:
         Args:
             where: as for `reset`.
         """
-        rows = self._rows(where)
+        rows = self._distinct_rows(where)
         self.state.dealer[rows] = (self.state.dealer[rows] + 1) % self.rules.num_players
         self._deal(rows)
 
@@ -217,13 +228,13 @@ class GameBatch:
         self.state.points[rows] = 0
         self.state.winner[rows] = NO_SEAT
         dealing.deal_round(self.state, rows)
-        self._open(rows)
+        _open(self.state, rows)
 
-    def _open(self, rows: Rows) -> None:
-        effects.open_round(self.state, rows, dealing.turn_up(self.state, rows))
-        settle(self.state, rows)
+    def _game(self, game: int) -> int:
+        return whole_number("game", game, 0, self.num_games - 1, beyond=IndexError)
 
     def _rows(self, where: ArrayLike | None) -> Rows:
+        """The games of `where`, which may name one twice."""
         if where is None:
             return self.state.all_rows
         array = np.asarray(where)
@@ -233,7 +244,22 @@ class GameBatch:
                     f"a mask of games has the shape {array.shape}: allowed is ({self.num_games},)"
                 )
             return array.nonzero()[0]
-        return np.atleast_1d(array).astype(np.intp)
+        if array.ndim > 1:
+            raise ValueError(f"indices of games have the shape {array.shape}: allowed is (n,)")
+        last = self.num_games - 1
+        return np.atleast_1d(whole_numbers("game", array, 0, last, np.intp, beyond=IndexError))
+
+    def _distinct_rows(self, where: ArrayLike | None) -> Rows:
+        """The games of `where`, to write to."""
+        rows = self._rows(where)
+        if where is not None:
+            times = np.bincount(rows, minlength=1)
+            if times.max() > 1:
+                raise ValueError(
+                    f"game {times.argmax()} is given {times.max()} times: allowed is once "
+                    "(done flags are a mask when they are bool)"
+                )
+        return rows
 
     # ------------------------------------------------------------------ play
 
@@ -251,11 +277,15 @@ class GameBatch:
         Returns:
             Rewards (N, P) float32, zero but in rounds that this step ended (`scoring.win_rewards`),
             and whether each round is over (N,) bool; of the games in `where` alone, if given.
+
+        Raises:
+            ValueError: not one action for each game.
+            TypeError: not integers.
         """
-        chosen = np.asarray(actions)
         if where is None:
-            return self._step(self.state, chosen)
-        rows = self._rows(where)
+            return self._step(self.state, _as_actions(actions, self.num_games))
+        rows = self._distinct_rows(where)
+        chosen = _as_actions(actions, rows.size)
         games = self.state.take(rows)
         outcome = self._step(games, chosen)
         self.state.put(rows, games)
@@ -285,10 +315,18 @@ class GameBatch:
 
         Args:
             indices: integers (n,), or a mask (N,).
+
+        Raises:
+            IndexError: no such game.
+            ValueError: no game at all, or a wrong shape.
+            TypeError: not whole numbers.
         """
+        rows = self._rows(indices)
+        if not rows.size:
+            raise ValueError("no game to take: allowed is a batch of at least 1")
         taken = object.__new__(type(self))
         taken.rules = self.rules
-        taken.state = self.state.take(self._rows(indices))
+        taken.state = self.state.take(rows)
         return taken
 
     def load(self, game: int, loaded: Position) -> None:
@@ -297,15 +335,37 @@ class GameBatch:
         An opening card takes effect, and turns in which nothing can be done pass.
 
         Raises:
+            IndexError: no such game.
             ValueError: the position has other rules than the batch.
+            TypeError: not a position, or `game` is no whole number.
         """
+        if not isinstance(loaded, Position):
+            raise TypeError(f"position {loaded!r}: allowed is a Position")
         if loaded.rules != self.rules:
             raise ValueError(
                 f"the position has the rules [{loaded.rules}], the batch has [{self.rules}]"
             )
-        row = self.state.all_rows[[game]]
-        position.write(self.state, int(row[0]), loaded)
+        row = self.state.all_rows[[self._game(game)]]
+        games = self.state.take(row)
+        setup.write(games, 0, loaded)
         if loaded.opening is None:
-            settle(self.state, row)
+            settle(games, games.all_rows)
         else:
-            self._open(row)
+            _open(games, games.all_rows)
+        self.state.put(row, games)
+
+
+def _open(state: State, rows: Rows) -> None:
+    """Turn the opening card up; it takes effect."""
+    effects.open_round(state, rows, dealing.turn_up(state, rows))
+    settle(state, rows)
+
+
+def _as_actions(actions: ArrayLike, number: int) -> NDArray[np.integer]:
+    """Integers, one for each of so many games: what can be told of actions at once."""
+    array = np.asarray(actions)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"actions must be integers, not {array.dtype}")
+    if array.shape != (number,):
+        raise ValueError(f"actions have the shape {array.shape}: allowed is ({number},)")
+    return array

@@ -4,48 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from uno_env.game import scoring
-from uno_env.game.cards import (
-    CARD_BITS,
-    CARD_KIND,
-    CARDS,
-    COPIES,
-    KIND_OF_TEXT,
-    NO_CARD,
-    NUM_CARDS,
-    NUM_COLOURED_SYMBOLS,
-    NUM_SYMBOLS,
-    WILD_KINDS,
-    Colour,
-    Words,
-    kind_of_face,
-    parse_cards,
-)
+from uno_env.game import legality, scoring
+from uno_env.game.cards import CARD_KIND, CARDS, KIND_OF_TEXT, WILD_KINDS, Colour, parse_card
+from uno_env.game.checks import one_of, whole_number
 from uno_env.game.rules import Rules
-from uno_env.game.state import LACK_CAP, NO_SEAT, Phase, State
+from uno_env.game.setup import COLOUR_NAMES, PHASES, face_on_table, faces_of
+from uno_env.game.state import LACK_CAP, NO_SEAT
 
 Hand = tuple[str, ...]
 """Cards as text."""
 
-_PHASES = {
-    phase.name.lower().replace("_", "-"): phase
-    for phase in (
-        Phase.TURN,
-        Phase.DRAWN,
-        Phase.CATCH,
-        Phase.CHALLENGE,
-        Phase.COLOUR,
-        Phase.OVER,
-    )
-}
-_PHASE_NAMES = {phase: name for name, phase in _PHASES.items()}
-_COLOUR_NAMES = [colour.name for colour in Colour]
+MOST_POINTS: Final = 2**30
+"""The largest total or number of points that a position may have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,24 +73,16 @@ class Position:
     """Per seat and colour, cards received since it drew while that colour was active, up to 15."""
 
     def __post_init__(self) -> None:
-        self._put("hands", tuple(map(_sorted, self.hands)))
-        self._put("discard", _sorted(self.discard[:-1]) + tuple(self.discard[-1:]))
-        self._put("draw", tuple(self.draw))
-        for name in ("scores", "points", "lack", "known"):
-            self._put(name, tuple(getattr(self, name)) or self._default(name))
-        self._put("known", tuple(map(_sorted, self.known)))
-        self._put("lack", tuple(map(tuple, self.lack)))
-        for name in ("on_turn", "dealer"):
-            if getattr(self, name) == NO_SEAT:
-                self._put(name, self._default(name))
-        if self.colour is None and self.discard and self.phase != "colour":
-            self._put("colour", _colour_of(self.discard[-1]))
-        _validate(self)
+        try:
+            _normalise(self)
+            _validate(self)
+        except TypeError as error:  # from a check: its message names field and value
+            raise ValueError(str(error)) from None
 
     def _put(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _default(self, name: str) -> object:
+    def _default(self, name: str) -> Any:
         """What a field is when nothing is said of it."""
         players = self.rules.num_players
         by_seat: dict[str, object] = {
@@ -161,7 +129,10 @@ class Position:
 
         Raises:
             ValueError: an unknown key or card, or a table that cannot be.
+            TypeError: not a mapping, or rules that are none.
         """
+        if not isinstance(case, Mapping):
+            raise TypeError(f"case {case!r}: allowed is a mapping from the fields of a position")
         keys = dict(case)
         known = {spec.name for spec in dataclasses.fields(cls)}
         for key in keys:
@@ -175,10 +146,10 @@ class Position:
         rules = Rules.make(keys.pop("rules", "angry_birds"), num_players=len(hands))
         for key in ("discard", "draw"):
             if key in keys:
-                keys[key] = _cards(keys[key])
+                keys[key] = _cards(key, keys[key])
         if "known" in keys:
-            keys["known"] = tuple(map(_cards, keys["known"]))
-        return cls(rules=rules, hands=tuple(map(_cards, hands)), **keys)
+            keys["known"] = [_cards("known", hand) for hand in _entries("known", keys["known"])]
+        return cls(rules=rules, hands=tuple(_cards("hands", hand) for hand in hands), **keys)
 
     def __str__(self) -> str:
         """A line for each field that is not at its default; `parse` reads it back."""
@@ -198,7 +169,10 @@ class Position:
         Raises:
             ValueError: a line that is not ``field: value``, an unknown field, or a value that does
                 not fit it; the message quotes the line.
+            TypeError: not text.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"position {text!r}: `parse` reads its text form")
         fields: dict[str, Any] = {}
         known = {spec.name for spec in dataclasses.fields(cls)}
         for line in filter(None, map(str.strip, text.splitlines())):
@@ -218,119 +192,242 @@ class Position:
         return cls(**fields)
 
 
-def _cards(text: object) -> Hand:
+def _cards(name: str, text: object) -> Hand:
     if not isinstance(text, str):
-        raise ValueError(f"{text!r}: cards are written as text with spaces between")
-    return tuple(CARDS[kind] for kind in parse_cards(text))
+        raise ValueError(f"{name}: {text!r} is not cards written as text with spaces between")
+    return tuple(_card(name, word) for word in text.split())
 
 
-def _sorted(cards: Iterable[str]) -> Hand:
-    texts = tuple(cards)
-    parse_cards(" ".join(texts))
-    return tuple(sorted(texts, key=KIND_OF_TEXT.__getitem__))
+def _card(name: str, text: object) -> str:
+    if not isinstance(text, str):
+        raise ValueError(f"{name}: {text!r} is not a card written as text")
+    try:
+        return CARDS[parse_card(text)]
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _entries(name: str, values: object) -> tuple[Any, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{name}={values!r}: allowed is a tuple")
+    return tuple(values)
+
+
+def _hand(name: str, cards: object) -> Hand:
+    return tuple(_card(name, card) for card in _entries(name, cards))
+
+
+def _sorted(cards: Hand) -> Hand:
+    return tuple(sorted(cards, key=KIND_OF_TEXT.__getitem__))
 
 
 def _colour_of(card: str) -> str | None:
     return card[0] if KIND_OF_TEXT[card] < WILD_KINDS.start else None
 
 
-# ---------------------------------------------------------------------- what makes a position
+# ---------------------------------------------------------------------- each field by itself
+
+
+def _normalise(position: Position) -> None:
+    """Bring every field to its type and order, and put in what was left to its default."""
+    put = position._put
+    if not isinstance(position.rules, Rules):
+        raise ValueError(f"rules={position.rules!r}: allowed is a Rules")
+    seats = position.rules.num_players
+    put("turn", whole_number("turn", position.turn, 0, seats - 1))
+    for name in ("on_turn", "dealer"):
+        seat = whole_number(name, getattr(position, name), NO_SEAT, seats - 1)
+        put(name, position._default(name) if seat == NO_SEAT else seat)
+    if position.winner is not None:
+        put("winner", whole_number("winner", position.winner, 0, seats - 1))
+    for name in ("hands", "known", "scores", "points", "lack"):
+        entries = _entries(name, getattr(position, name)) or position._default(name)
+        if len(entries) != seats:
+            raise ValueError(
+                f"{name} has {len(entries)} entries: allowed is one for each of the {seats} players"
+            )
+        put(name, tuple(_BY_SEAT[name](name, entry) for entry in entries))
+    for name in ("discard", "draw"):
+        put(name, _hand(name, getattr(position, name)))
+    put("discard", _sorted(position.discard[:-1]) + position.discard[-1:])
+    for name in ("opening", "drawn"):
+        if getattr(position, name) is not None:
+            put(name, _card(name, getattr(position, name)))
+    for name in ("said", "guilty"):
+        put(name, one_of(name, getattr(position, name), True, False))
+    put("direction", one_of("direction", position.direction, 1, -1))
+    put("phase", one_of("phase", position.phase, *PHASES))
+    if position.colour is None and position.discard and position.phase != "colour":
+        put("colour", _colour_of(position.discard[-1]))
+
+
+def _number_of_points(name: str, value: object) -> int:
+    return whole_number(name, value, 0, MOST_POINTS)
+
+
+def _lacks(name: str, row: object) -> tuple[int, ...]:
+    numbers = _entries(name, row)
+    if len(numbers) != len(Colour):
+        raise ValueError(f"{name}={row!r}: allowed are four whole numbers from 0 to {LACK_CAP}")
+    return tuple(whole_number(name, number, 0, LACK_CAP) for number in numbers)
+
+
+def _sorted_hand(name: str, cards: object) -> Hand:
+    return _sorted(_hand(name, cards))
+
+
+_BY_SEAT: Final[Mapping[str, Callable[[str, object], object]]] = {
+    "hands": _sorted_hand,
+    "known": _sorted_hand,
+    "scores": _number_of_points,
+    "points": _number_of_points,
+    "lack": _lacks,
+}
+"""What makes an entry of the fields that have one for each seat."""
+
+
+# ---------------------------------------------------------------------- fields that fit together
 
 
 def _validate(position: Position) -> None:
     _validate_cards(position)
-    _validate_seats(position)
+    _validate_end(position)
+    if position.opening is None:
+        _validate_colour(position)
+    else:
+        _validate_opening(position)
     _validate_phase(position)
 
 
 def _validate_cards(position: Position) -> None:
-    deck = CARD_KIND[: position.rules.deck_size]
-    allowed = Counter(CARDS[kind] for kind in deck)
+    deck = Counter(CARDS[kind] for kind in CARD_KIND[: position.rules.deck_size])
+    opening = () if position.opening is None else (position.opening,)
     used = Counter(
-        card for cards in (*position.hands, position.discard, position.draw) for card in cards
+        card
+        for cards in (*position.hands, position.discard, position.draw, opening)
+        for card in cards
     )
-    if position.opening is not None:
-        parse_cards(position.opening)
-        used[position.opening] += 1
-    parse_cards(" ".join(used))
     for card, number in used.items():
-        if number > allowed[card]:
+        if number > deck[card]:
             raise ValueError(
                 f"{card} stands {number} times on the table: the deck {position.rules.deck} has "
-                f"{allowed[card]}"
+                f"{deck[card]}"
             )
-    for seat, (known, hand) in enumerate(zip(position.known, position.hands, strict=False)):
+    for seat, (known, hand) in enumerate(zip(position.known, position.hands, strict=True)):
         if Counter(known) - Counter(hand):
             raise ValueError(
                 f"known={' '.join(known)} of seat {seat}: not all of it is in the hand"
             )
 
 
-def _validate_seats(position: Position) -> None:
-    players = position.rules.num_players
-    for name in ("hands", "scores", "points", "known", "lack"):
-        if len(getattr(position, name)) != players:
+def _validate_end(position: Position) -> None:
+    """Nobody but the winner of a round that is over has no cards; points come with a winner."""
+    winner = position.winner
+    if winner is not None and not position.over:
+        raise ValueError(f"winner={winner} in phase {position.phase}: it belongs to phase over")
+    if any(position.points) and winner is None:
+        raise ValueError(f"points={position.points}: without a winner there are none")
+    for seat, hand in enumerate(position.hands):
+        if not hand and seat != winner:
             raise ValueError(
-                f"{name} has {len(getattr(position, name))} entries: allowed is one for each of "
-                f"the {players} players"
+                f"the hand of seat {seat} is empty: then the round is over and the seat is its "
+                f"winner, but phase={position.phase} and winner={winner}"
             )
-    for name in ("turn", "on_turn", "dealer", "winner"):
-        seat = getattr(position, name)
-        if not (name == "winner" and seat is None) and not _is_int(seat, 0, players - 1):
-            raise ValueError(f"{name}={seat!r}: allowed is a seat from 0 to {players - 1}")
-    if position.direction not in (1, -1) or isinstance(position.direction, bool):
-        raise ValueError(f"direction={position.direction!r}: allowed is 1 or -1")
-    for name in ("scores", "points"):
-        if not all(_is_int(value, 0, 2**30) for value in getattr(position, name)):
-            raise ValueError(
-                f"{name}={getattr(position, name)!r}: allowed are whole numbers from 0"
-            )
-    for lacks in position.lack:
-        if len(lacks) != len(Colour) or not all(_is_int(n, 0, LACK_CAP) for n in lacks):
-            raise ValueError(f"lack={lacks!r}: allowed are four whole numbers from 0 to {LACK_CAP}")
-    for name in ("said", "guilty"):
-        if not isinstance(getattr(position, name), bool):
-            raise ValueError(f"{name}={getattr(position, name)!r}: allowed is True or False")
+    if winner is not None and position.hands[winner]:
+        raise ValueError(f"winner={winner}: that seat still holds cards")
 
 
-def _validate_phase(position: Position) -> None:
-    phase, colour = position.phase, position.colour
-    if phase not in _PHASES:
-        raise ValueError(f"phase={phase!r}: allowed is one of {', '.join(_PHASES)}")
-    if (position.opening is None) != bool(position.discard):
+def _validate_opening(position: Position) -> None:
+    if position.discard:
         raise ValueError("a position has either a discard pile or an opening card")
-    if position.opening is not None:
-        if position.opening == "W+4" and set(position.draw) <= {"W+4"}:
-            raise ValueError("opening=W+4: it goes back, and the pile holds no other card to turn")
-        if colour is not None or phase != "turn":
-            raise ValueError("with an opening card the colour and the phase are still to come")
-        return
-    top_colour = _colour_of(position.top)
-    if phase == "colour":
+    if position.opening == "W+4" and set(position.draw) <= {"W+4"}:
+        raise ValueError("opening=W+4: it goes back, and the pile holds no other card to turn")
+    if position.colour is not None or position.phase != "turn":
+        raise ValueError("with an opening card the colour and the phase are still to come")
+    if position.said:
+        raise ValueError("said=True: before the opening card takes effect nobody has said UNO")
+
+
+def _validate_colour(position: Position) -> None:
+    if not position.discard:
+        raise ValueError("a position has either a discard pile or an opening card")
+    colour, top_colour = position.colour, _colour_of(position.top)
+    if position.phase == "colour":
         if colour is not None or position.top not in ("W", "KP"):
             raise ValueError("phase=colour: the top card is a W or KP and no colour is named yet")
-    elif colour not in _COLOUR_NAMES:
+    elif not isinstance(colour, str) or colour not in COLOUR_NAMES:
         raise ValueError(
             f"colour={colour!r} with {position.top} on top: allowed is one of R, Y, G, B"
         )
     elif top_colour is not None and colour != top_colour:
         raise ValueError(f"colour={colour}: the active colour of {position.top} is {top_colour}")
-    if (phase == "drawn") != (position.drawn is not None):
-        raise ValueError(f"drawn={position.drawn!r} in phase {phase}: it belongs to phase drawn")
-    if position.drawn is not None and position.drawn not in position.hands[position.turn]:
-        raise ValueError(f"drawn={position.drawn}: not in the hand of seat {position.turn}")
+
+
+def _validate_phase(position: Position) -> None:
+    phase, rules = position.phase, position.rules
     asked = phase in ("catch", "challenge")
     if asked == (position.turn == position.on_turn) and phase != "over":
         raise ValueError(
             f"turn={position.turn}, on_turn={position.on_turn} in phase {phase}: they differ in "
             "phases catch and challenge alone"
         )
-    if not position.over and not all(position.hands):
-        raise ValueError("a hand is empty: then the round is over")
+    if (phase == "drawn") != (position.drawn is not None):
+        raise ValueError(f"drawn={position.drawn!r} in phase {phase}: it belongs to phase drawn")
+    if position.drawn is not None:
+        _validate_drawn(position, position.drawn)
+    if phase == "catch":
+        _validate_catch(position)
+    wild_draw_four = not position.opening and position.top == "W+4"
+    bluffed = wild_draw_four and rules.wild_draw_four == "bluff"
+    if phase == "challenge":
+        if not bluffed:
+            raise ValueError("phase=challenge: a W+4 is on top and wild_draw_four is bluff")
+        victim = (position.on_turn + position.direction) % rules.num_players
+        if position.turn != victim:
+            raise ValueError(
+                f"turn={position.turn} in phase challenge: seat {victim}, next to "
+                f"on_turn={position.on_turn}, is asked"
+            )
+    if position.guilty and not (bluffed and asked):
+        raise ValueError(
+            "guilty=True: it belongs to phases catch and challenge, with a W+4 on top and "
+            "wild_draw_four bluff"
+        )
+    if position.said and (rules.uno_call == "automatic" or phase == "colour"):
+        raise ValueError(
+            f"said=True in phase {phase}, uno_call {rules.uno_call}: UNO is said on one's turn, "
+            "where uno_call is explicit"
+        )
 
 
-def _is_int(value: object, low: int, high: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+def _validate_drawn(position: Position, drawn: str) -> None:
+    """The card drawn may be played, or the turn would have passed by itself."""
+    rules, hand = position.rules, position.hands[position.turn]
+    if drawn not in hand:
+        raise ValueError(f"drawn={drawn}: not in the hand of seat {position.turn}")
+    held = np.array([faces_of(hand)])
+    top = np.array([face_on_table(position.top, COLOUR_NAMES.index(str(position.colour)))])
+    playable = legality.playable(rules, held, top, legality.matching_cards(held, top))
+    if not playable[0] & faces_of([drawn]):
+        why = f" with {' '.join(hand)} in hand and wild_draw_four {rules.wild_draw_four}"
+        raise ValueError(
+            f"drawn={drawn}: it may not be played on {position.top} in colour {position.colour}"
+            f"{why if drawn == 'W+4' else ''}, so the turn has passed"
+        )
+
+
+def _validate_catch(position: Position) -> None:
+    rules, player = position.rules, position.on_turn
+    if rules.uno_call == "automatic" or rules.uno_enforcement == "automatic":
+        raise ValueError(
+            f"phase=catch: under uno_call {rules.uno_call} and uno_enforcement "
+            f"{rules.uno_enforcement} nobody is caught"
+        )
+    if len(position.hands[player]) != 1 or position.said:
+        raise ValueError(
+            f"phase=catch: seat {player} holds {len(position.hands[player])} cards and "
+            f"said={position.said}, caught is who holds one and has not said UNO"
+        )
 
 
 # ---------------------------------------------------------------------- text
@@ -352,9 +449,9 @@ def _parse_field(name: str, text: str) -> Any:
     if name == "rules":
         return Rules.parse(text)
     if name in ("hands", "known"):
-        return tuple(_cards(hand) for hand in text.split("|"))
+        return tuple(_cards(name, hand) for hand in text.split("|"))
     if name in ("discard", "draw"):
-        return _cards(text)
+        return _cards(name, text)
     if name in ("scores", "points"):
         return tuple(map(int, text.split()))
     if name == "lack":
@@ -364,115 +461,3 @@ def _parse_field(name: str, text: str) -> Any:
     if name in ("turn", "on_turn", "direction", "dealer", "winner"):
         return int(text)
     return text
-
-
-# ---------------------------------------------------------------------- to and from arrays
-
-
-def read(state: State, game: int) -> Position:
-    """Game `game` of the batch as a value."""
-    players = state.rules.num_players
-    phase = Phase(state.phase[game])
-    turn = int(state.turn[game])
-    top = int(state.top[game])
-    top_card = CARDS[kind_of_face(top)]
-    buried = list(_cards_of_set(state.discard[game]))
-    buried.remove(top_card)
-    drawn = int(state.drawn[game])
-    winner = int(state.winner[game])
-    pile = state.pile[game, state.pile_at[game] :]
-    return Position(
-        rules=state.rules,
-        hands=tuple(_cards_of_set(hand) for hand in state.hands[game]),
-        discard=(*buried, top_card),
-        draw=tuple(CARDS[kind] for kind in CARD_KIND[pile]),
-        colour=None if phase == Phase.COLOUR else Colour(top // NUM_SYMBOLS).name,
-        turn=int(state.acting[game]),
-        on_turn=turn % players,
-        direction=1 if turn < players else -1,
-        dealer=int(state.dealer[game]),
-        scores=tuple(map(int, state.scores[game])),
-        phase=_PHASE_NAMES[phase],
-        drawn=CARDS[CARD_KIND[drawn]] if phase == Phase.DRAWN else None,
-        said=bool(state.said[game]),
-        guilty=bool(state.guilty[game]),
-        winner=None if winner == NO_SEAT else winner,
-        points=tuple(map(int, state.points[game])),
-        known=tuple(_cards_of_set(hand) for hand in state.known[game]),
-        lack=tuple(tuple(map(int, row)) for row in state.lack[game]),
-    )
-
-
-def _cards_of_set(held: Words) -> Hand:
-    in_set = (CARD_BITS[:NUM_CARDS] & held).any(axis=1)
-    return tuple(CARDS[kind] for kind in CARD_KIND[:NUM_CARDS][in_set])
-
-
-def write(state: State, game: int, position: Position) -> None:
-    """Put a position in the place of game `game`; an opening card lies on the draw pile."""
-    supply = _Supply()
-    size = state.rules.deck_size
-    hands = [supply.take(hand) for hand in position.hands]
-    for seat, cards in enumerate(hands):
-        state.hands[game, seat] = _set_of(cards)
-        known = Counter(position.known[seat])
-        of_kind = [card for card in cards if _spend(known, CARDS[CARD_KIND[card]])]
-        state.known[game, seat] = _set_of(of_kind)
-    state.lack[game] = position.lack
-    state.discard[game] = _set_of(supply.take(position.discard))
-    opening = () if position.opening is None else (position.opening,)
-    pile = supply.take((*opening, *position.draw))
-    state.pile[game] = NO_CARD
-    state.pile_at[game] = size - len(pile)
-    state.pile[game, size - len(pile) :] = pile
-    colour = 0 if position.colour is None else _COLOUR_NAMES.index(position.colour)
-    if position.discard:
-        state.top[game] = _face_on_table(position.top, colour)
-    backwards = position.direction == -1
-    state.turn[game] = position.on_turn + state.rules.num_players * backwards
-    state.acting[game] = position.turn
-    state.phase[game] = _PHASES[position.phase]
-    state.drawn[game] = NO_CARD
-    if position.drawn is not None:
-        kind = KIND_OF_TEXT[position.drawn]
-        state.drawn[game] = np.flatnonzero(kind == CARD_KIND)[0]
-    state.said[game] = position.said
-    state.guilty[game] = position.guilty
-    state.dealer[game] = position.dealer
-    state.winner[game] = NO_SEAT if position.winner is None else position.winner
-    state.points[game] = position.points
-    state.scores[game] = position.scores
-
-
-class _Supply:
-    """Hands out the cards of a deck, copy by copy."""
-
-    def __init__(self) -> None:
-        self._next_copy: Counter[int] = Counter()
-        self._first = np.concatenate([[0], np.cumsum(COPIES)])
-
-    def take(self, cards: Iterable[str]) -> list[int]:
-        taken = []
-        for text in cards:
-            kind = KIND_OF_TEXT[text]
-            taken.append(int(self._first[kind]) + self._next_copy[kind])
-            self._next_copy[kind] += 1
-        return taken
-
-
-def _set_of(cards: list[int]) -> Words:
-    return np.bitwise_or.reduce(CARD_BITS[cards], axis=0, initial=0)
-
-
-def _spend(supply: Counter[str], text: str) -> bool:
-    if supply[text] == 0:
-        return False
-    supply[text] -= 1
-    return True
-
-
-def _face_on_table(card: str, colour: int) -> int:
-    kind = KIND_OF_TEXT[card]
-    if kind in WILD_KINDS:
-        return NUM_SYMBOLS * colour + NUM_COLOURED_SYMBOLS + kind - WILD_KINDS.start
-    return NUM_SYMBOLS * colour + kind % NUM_COLOURED_SYMBOLS

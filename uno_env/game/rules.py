@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from uno_env.game.cards import DECK_SIZES
+from uno_env.game.checks import one_of, whole_number
 
 MIN_PLAYERS: Final = 2
 MAX_PLAYERS: Final = 10
@@ -17,25 +18,20 @@ HAND_SIZE: Final = 7
 
 
 def _one_of(*allowed: str) -> Any:
-    return {"allowed": ", ".join(map(repr, allowed)), "check": lambda value: value in allowed}
+    return {"check": lambda name, value: one_of(name, value, *allowed)}
 
 
 def _whole_number(low: int, high: int) -> Any:
-    def check(value: object) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-
-    return {"allowed": f"a whole number from {low} to {high}", "check": check}
+    return {"check": lambda name, value: whole_number(name, value, low, high)}
 
 
 def _flag() -> Any:
-    return {"allowed": "True or False", "check": lambda value: isinstance(value, bool)}
+    return {"check": lambda name, value: one_of(name, value, True, False)}
 
 
 def _unbuilt_flag() -> Any:
-    return {
-        "allowed": "False (this house rule is not available yet)",
-        "check": lambda value: value is False,
-    }
+    note = " (this house rule is not available yet)"
+    return {"check": lambda name, value: one_of(name, value, False, note=note)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,14 +91,12 @@ class Rules:
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
-            check: Callable[[object], bool] = spec.metadata["check"]
-            value = getattr(self, spec.name)
+            check: Callable[[str, object], object] = spec.metadata["check"]
             try:
-                allowed = check(value)
-            except TypeError:  # an unhashable or incomparable value
-                allowed = False
-            if not allowed:
-                raise ValueError(f"{spec.name}={value!r}: allowed is {spec.metadata['allowed']}")
+                # Numbers and texts of numpy become plain ones, so that equal rules hash alike.
+                object.__setattr__(self, spec.name, check(spec.name, getattr(self, spec.name)))
+            except TypeError as error:
+                raise ValueError(str(error)) from None
 
         # Tables are cached by rules and looked up at every step, so the fields are hashed once; not
         # with `hash`, which differs from process to process while this goes along in a pickle.
@@ -113,7 +107,7 @@ class Rules:
         return int(self.__dict__["_hash"])
 
     @classmethod
-    def preset(cls, name: str, **switches: Any) -> Rules:
+    def preset(cls, name: str, /, **switches: Any) -> Rules:
         """The preset `name` with some switches set otherwise.
 
         Args:
@@ -125,16 +119,11 @@ class Rules:
         """
         if not isinstance(name, str) or name not in PRESETS:
             raise ValueError(f"unknown preset {name!r}: known are {', '.join(PRESETS)}")
-        known = {spec.name for spec in dataclasses.fields(cls)}
-        for switch in switches:
-            if switch not in known:
-                raise ValueError(
-                    f"unknown switch {switch!r} of Rules: known are {', '.join(sorted(known))}"
-                )
+        _refuse_unknown(switches)
         return cls(**{**PRESETS[name], **switches})
 
     @classmethod
-    def make(cls, rules: Rules | str | Mapping[str, Any], **switches: Any) -> Rules:
+    def make(cls, rules: Rules | str | Mapping[str, Any], /, **switches: Any) -> Rules:
         """Rules from any of the forms that callers may use.
 
         Args:
@@ -153,24 +142,32 @@ class Rules:
             return cls.parse(rules, **switches)
         if isinstance(rules, Mapping):
             named = dict(rules)
-            return cls.preset(named.pop("preset", "angry_birds"), **{**named, **switches})
+            name = named.pop("preset", "angry_birds")
+            _refuse_unknown(named)
+            return cls.preset(name, **{**named, **switches})
         raise TypeError(
             f"rules must be a Rules, the name of a preset or a mapping, not {type(rules).__name__}"
         )
 
     @classmethod
-    def parse(cls, text: str, **switches: Any) -> Rules:
+    def parse(cls, text: str, /, **switches: Any) -> Rules:
         """Rules from text such as ``classic num_players=4 uno_penalty=2``, as `str` writes them.
 
         Raises:
-            ValueError: the text does not have this form, or as for `preset`.
+            ValueError: the text does not have this form, a switch stands in it twice, or as for
+                `preset`.
+            TypeError: not text.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"rules {text!r}: `parse` reads their text form")
         name, *words = text.split() or [""]
         named: dict[str, Any] = {}
         for word in words:
             key, equals, value = word.partition("=")
             if not equals:
                 raise ValueError(f"{word!r} in rules {text!r}: written is switch=value")
+            if key in named:
+                raise ValueError(f"{word!r} in rules {text!r}: allowed is each switch once")
             named[key] = _parse_value(value)
         return cls.preset(name, **{**named, **switches})
 
@@ -187,6 +184,15 @@ class Rules:
     def deck_size(self) -> int:
         """Cards in the deck."""
         return DECK_SIZES[self.deck]
+
+
+def _refuse_unknown(switches: Iterable[object]) -> None:
+    known = [spec.name for spec in dataclasses.fields(Rules)]
+    for switch in switches:
+        if switch not in known:
+            raise ValueError(
+                f"unknown switch {switch!r} of Rules: known are {', '.join(sorted(known))}"
+            )
 
 
 def _parse_value(text: str) -> Any:
