@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from uno_env import ACTIONS, CARDS, GameBatch, Position, Rules
 from uno_env.game.actions import NUM_ACTIONS, parse_action
-from uno_env.game.observation import HIGH, LAYOUT
 from uno_env.game.rules import PRESETS
 
 ALL_PRESETS = list(PRESETS)
@@ -136,80 +135,6 @@ def test_why_illegal_agrees_with_the_mask(preset: str) -> None:
             why = batch.why_illegal(game, action)
             assert (why is None) == legal[action], f"{ACTIONS[action]}: {why}"
         batch.step(some_legal(batch, number))
-
-
-@pytest.mark.parametrize("preset", ALL_PRESETS)
-def test_hidden_cards_change_neither_observation_nor_mask(preset: str) -> None:
-    batch = GameBatch(Rules.preset(preset, num_players=3), 200, seed=3)
-    rng = np.random.default_rng(0)
-    compared = 0
-    for number in range(80):
-        batch.step(some_legal(batch, number))
-        game = number % 200
-        position = batch.position(game)
-        if position.over or any(position.known):
-            continue
-        observer = position.turn
-        other = (observer + 1) % 3
-        hidden = rng.permutation([*position.hands[other], *position.draw]).tolist()
-        hands = list(position.hands)
-        size = len(hands[other])
-        hands[other] = tuple(hidden[:size])
-        swapped = GameBatch(batch.rules, 1)
-        fields = {**vars(position), "hands": tuple(hands), "draw": tuple(hidden[size:])}
-        swapped.load(0, Position(**fields))
-        assert (swapped.observe(observer)[0] == batch.observe(observer)[game]).all()
-        assert (swapped.legal[0] == batch.legal[game]).all()
-        compared += 1
-    assert compared > 20
-
-
-def test_observation_stays_in_its_bounds() -> None:
-    for players in (2, 10):
-        batch = GameBatch(Rules.preset("angry_birds", num_players=players), 50, seed=2)
-        for number in range(200):
-            assert (batch.observe() <= HIGH).all()
-            batch.step(some_legal(batch, number))
-            if batch.done.any():
-                batch.next_round(batch.done)
-
-
-def test_observation_says_what_the_table_shows() -> None:
-    position = Position.from_case(
-        {
-            "hands": ["R5 R5 W W", "G1", "Y1 Y2"],
-            "discard": "B3 R9",
-            "draw": "R1 R2",
-            "turn": 1,
-            "direction": -1,
-            "scores": [40, 0, 70],
-        }
-    )
-    batch = GameBatch(position.rules, 1)
-    batch.load(0, position)
-    (seen,) = batch.observe(0)
-
-    def feature(name: str) -> NDArray[np.uint8]:
-        return seen[LAYOUT[name]]
-
-    hand = feature("hand").reshape(4, 16)
-    assert hand[0, 5] == 2
-    assert hand[:, 13].tolist() == [1, 1, 0, 0]
-    assert hand.sum() == 4
-    assert (
-        feature("unseen").reshape(4, 16)[0].tolist()
-        == [1, *[2] * 4, 0, *[2] * 3, 1, *[2] * 3] + [1] * 3
-    )
-    assert feature("top").argmax() == 9
-    assert feature("colour").tolist() == [1, 0, 0, 0]
-    assert feature("clockwise").tolist() == [0]
-    assert feature("to_act").tolist() == [0]
-    # Against the clock the next place is seat 2, then seat 1.
-    assert feature("hand_sizes")[:4].tolist() == [4, 2, 1, 0]
-    assert feature("one_card")[:3].tolist() == [0, 0, 1]
-    assert feature("on_turn")[:3].tolist() == [0, 0, 1]
-    assert (feature("scores_high")[:3] * 32 + feature("scores_low")[:3]).tolist() == [40, 70, 0]
-    assert (feature("pile")[0], feature("discards")[0]) == (2, 2)
 
 
 @pytest.mark.parametrize(
