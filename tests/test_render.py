@@ -75,7 +75,10 @@ def test_the_other_hands_stay_hidden_until_the_round_is_over():
         ({"direction": -1}, "   counterclockwise   "),
         ({"said": True}, "R1 R2  UNO said\n"),
         ({"phase": "drawn", "drawn": "R2"}, "player_0 may play the card just drawn, R2"),
-        ({"phase": "catch", "turn": 1, "on_turn": 0}, "player_1 may catch player_0, who did not"),
+        (
+            {"hands": ["R1", "R3 R4"], "phase": "catch", "turn": 1, "on_turn": 0},
+            "player_1 may catch player_0, who did not",
+        ),
         ({"phase": "over"}, "the round is blocked"),
         ({"phase": "colour", "discard": "KP"}, "top KP   colour ?   "),
         ({"discard": "", "opening": "W"}, "top W   colour ?   "),
@@ -92,7 +95,7 @@ def test_winners_of_a_game_are_told_together():
     tied = Position.from_case(
         {
             "rules": {"scoring": "lowest", "target": 60},
-            "hands": ["", "", "W"],
+            "hands": ["", "R0", "W"],
             "discard": "R5",
             "phase": "over",
             "winner": 0,

@@ -93,11 +93,11 @@ class Arguments:
     out: Path = field(default_factory=_new_run_folder)
     """Run folder; it must not exist yet. By default a new one under runs/, named by the time."""
 
-    total_timesteps: int = 1_500_000
+    total_timesteps: int = 2_000_000
     """Choices of the learner to train on."""
-    num_envs: int = 512
+    num_envs: int = 2_048
     """Tables stepped together."""
-    num_steps: int = 32
+    num_steps: int = 8
     """Choices at each table between two updates."""
     batch_size: int = 4_096
     """Choices in each gradient step."""

@@ -221,7 +221,7 @@ def unpack(legal: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Legal actions as a mask: (n, 2) uint64 -> (n, A) bool."""
     octets = legal.astype("<u8", copy=False).view(np.uint8)
     bits = np.unpackbits(octets.ravel(), bitorder="little").view(np.bool_)
-    return bits.reshape(len(legal), -1)[:, :NUM_ACTIONS]
+    return bits.reshape(len(legal), 2 * NUM_FACES)[:, :NUM_ACTIONS]
 
 
 def is_legal(legal: NDArray[np.uint64], actions: NDArray[np.integer]) -> NDArray[np.bool_]:
