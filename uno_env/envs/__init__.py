@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import gymnasium
 from pettingzoo import register  # type: ignore[import-untyped]
 
 from uno_env.game.rules import PRESETS
@@ -22,16 +23,23 @@ ENVIRONMENT_VERSION = 0
 
 
 def register_environments() -> None:
-    """Enter the AEC environments, one for each preset, in PettingZoo's registry.
+    """Enter the environments, one for each preset, in the registries of PettingZoo and Gymnasium.
 
-    They are ``uno/angry_birds-v0``, ``uno/classic-v0`` and ``uno/official-v0``. Importing `uno_env`
-    calls this once.
+    They are ``uno/angry_birds-v0``, ``uno/classic-v0`` and ``uno/official-v0`` there (AEC) and
+    ``UnoAngryBirds-v0``, ``UnoClassic-v0`` and ``UnoOfficial-v0`` here (one learner, single and
+    vector). Importing `uno_env` calls this once.
     """
     for preset in PRESETS:
         register(
             "aec",
             f"uno/{preset}-v{ENVIRONMENT_VERSION}",
             entry_point=partial(make_registered, preset),
+        )
+        gymnasium.register(
+            f"Uno{preset.title().replace('_', '')}-v{ENVIRONMENT_VERSION}",
+            entry_point="uno_env.envs.single_agent:UnoEnv",
+            vector_entry_point="uno_env.envs.vector:UnoVectorEnv",
+            kwargs={"preset": preset},
         )
 
 

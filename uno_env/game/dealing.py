@@ -36,13 +36,13 @@ from uno_env.game.cards import (
 from uno_env.game.rules import HAND_SIZE
 from uno_env.game.state import LACK_CAP, Rows, State
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _WILD_DRAW_FOUR = KIND_OF_TEXT["W+4"]
 _CARD_IN_KEY = np.uint32(127)
 """The low bits of a sort key, which say the card."""
 
 _CARDS = np.arange(NUM_CARDS, dtype=np.uint32)
-_STEPS = np.arange(1, NUM_CARDS + 1, dtype=np.uint64) * _GAMMA
+_STEPS = np.arange(1, NUM_CARDS + 1, dtype=np.uint64) * GAMMA
 _HALF_WORD = np.uint64(32)
 _PLACE_VALUES = np.array([1000, 100, 10, 1])
 _ONE_FOR_EACH_COLOUR = np.uint32(0x01010101)
@@ -54,7 +54,7 @@ _NUMBERS = _DEALER_VALUES[_IS_NUMBER]
 """The same of the number cards alone."""
 
 
-def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """SplitMix64's output function, in place."""
     words ^= words >> np.uint64(30)
     words *= np.uint64(0xBF58476D1CE4E5B9)
@@ -66,15 +66,15 @@ def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def seed_streams(state: State, rows: Rows, seeds: NDArray[np.uint64]) -> None:
     """Start the random streams of `rows` anew, one seed each."""
-    state.stream[rows] = _mix(seeds.copy())
+    state.stream[rows] = mix(seeds.copy())
 
 
 def _next_words(state: State, rows: Rows, counts: NDArray[np.intp] | int) -> NDArray[np.uint64]:
     """The next words of each stream: (n, largest count); each stream moves on by its own count."""
     before = state.stream.take(rows)
-    state.stream[rows] = before + np.atleast_1d(counts).astype(np.uint64) * _GAMMA
+    state.stream[rows] = before + np.atleast_1d(counts).astype(np.uint64) * GAMMA
     width = int(np.max(counts, initial=1))
-    return _mix(before[:, None] + _STEPS[:width])
+    return mix(before[:, None] + _STEPS[:width])
 
 
 def choose_dealer(state: State, rows: Rows) -> None:
