@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uno_env.game import dealing, effects, legality, observation, scoring, setup
+from uno_env.game import dealing, effects, legality, observation, reasons, scoring, setup
 from uno_env.game.actions import ACTIONS, NUM_ACTIONS
 from uno_env.game.cards import set_sizes
 from uno_env.game.checks import MAX_SEED, whole_number, whole_numbers
@@ -150,7 +150,7 @@ class GameBatch:
             TypeError: not whole numbers.
         """
         action = whole_number("action", action, 0, NUM_ACTIONS - 1)
-        return legality.why_illegal(self.state, self._game(game), action)
+        return reasons.why_illegal(self.state, self._game(game), action)
 
     def check(self, actions: ArrayLike, where: ArrayLike | None = None) -> NDArray[np.intp]:
         """The actions as `step` wants them, if every game that is not over may take its own.
