@@ -42,7 +42,7 @@ from uno_env.game.state import LACK_CAP, Phase, Rows, State
 OBSERVATION_LAYOUT_VERSION = 1
 
 _OPPONENTS = MAX_PLAYERS - 1
-_DRAWN, _COLOUR, _OVER = int(Phase.DRAWN), int(Phase.COLOUR), int(Phase.OVER)
+_DRAWN, _OVER = int(Phase.DRAWN), int(Phase.OVER)
 POINTS_UNIT = 5
 """Points of cards are given in this unit, rounded down."""
 _DIGIT = 32
@@ -179,10 +179,35 @@ def _seats_by_place(num_players: int) -> NDArray[np.intp]:
 
 
 @cache
-def _place_on_turn(num_players: int) -> NDArray[np.intp]:
-    """The place of the seat whose turn it is, by view: (2 P x 10,)."""
-    on_turn = np.arange(2 * num_players).repeat(_VIEW_SEATS) % num_players
-    return np.argmax(_seats_by_place(num_players) == on_turn[:, None], axis=1)
+def _view_rows(num_players: int) -> NDArray[np.uint8]:
+    """The features from `clockwise` to `on_turn`, by view: (2 P x 10, 12)."""
+    turns = np.arange(2 * num_players).repeat(_VIEW_SEATS)
+    on_turn = turns % num_players
+    place = np.argmax(_seats_by_place(num_players) == on_turn[:, None], axis=1)
+    rows = np.zeros((len(turns), OBSERVATION_SIZE), np.uint8)
+    rows[:, LAYOUT["clockwise"].start] = turns < num_players
+    rows[np.arange(len(turns)), LAYOUT["on_turn"].start + place] = 1
+    return rows[:, _VIEW_COLUMNS].copy()
+
+
+def _top_rows() -> NDArray[np.uint8]:
+    """The features from `top` to `phase`, by ``64 * phase + top face``: (9 x 64, 29)."""
+    rows = np.zeros((len(Phase), NUM_FACES, OBSERVATION_SIZE), np.uint8)
+    for phase in Phase:
+        for face in range(NUM_FACES):
+            colour, symbol = divmod(face, NUM_SYMBOLS)
+            row = rows[phase, face]
+            row[LAYOUT["top"]][symbol] = 1
+            row[LAYOUT["colour"]][colour] = phase != Phase.COLOUR
+            row[LAYOUT["phase"]][phase] = 1
+    return rows.reshape(-1, OBSERVATION_SIZE)[:, _TOP_COLUMNS].copy()
+
+
+# Features that stand side by side and depend on little are written together, from a table.
+_TOP_COLUMNS = slice(LAYOUT["top"].start, LAYOUT["phase"].stop)
+_VIEW_COLUMNS = slice(LAYOUT["clockwise"].start, LAYOUT["on_turn"].stop)
+_TO_ACT, _SAID = LAYOUT["to_act"].start, LAYOUT["said"].start
+_TOP_ROWS = _top_rows()
 
 
 def _digits(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -217,7 +242,7 @@ def observe(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np.uin
     _observe_cards(out, state, rows, seats, hands[:, 0], known)
     _observe_lacks(out, state, others)
     _observe_table(out, state, rows, seats)
-    out[np.arange(len(rows)), LAYOUT["on_turn"].start + _place_on_turn(players).take(view)] = 1
+    out[:, _VIEW_COLUMNS] = _view_rows(players).take(view, axis=0)
 
     sizes = set_sizes(hands)
     out[:, LAYOUT["hand_sizes"]][:, :players] = sizes
@@ -282,16 +307,12 @@ def _observe_table(
     out: NDArray[np.uint8], state: State, rows: Rows, seats: NDArray[np.intp]
 ) -> None:
     """The top card, the active colour, and what is being decided."""
-    game = np.arange(len(rows))
-    top = state.top.take(rows).astype(np.intp)
-    phase = state.phase.take(rows)
-    out[game, LAYOUT["top"].start + top % NUM_SYMBOLS] = 1
-    out[game, LAYOUT["colour"].start + top // NUM_SYMBOLS] = phase != _COLOUR
-    out[game, LAYOUT["phase"].start + phase.astype(np.intp)] = 1
+    phase = state.phase.take(rows).astype(np.intp)
+    top = state.top.take(rows)
+    out[:, _TOP_COLUMNS] = _TOP_ROWS.take(NUM_FACES * phase + top, axis=0)
     acting = state.acting.take(rows) == seats
-    out[:, LAYOUT["to_act"].start] = acting & (phase != _OVER)
-    out[:, LAYOUT["said"].start] = state.said.take(rows)
-    out[:, LAYOUT["clockwise"].start] = state.turn.take(rows) < state.rules.num_players
+    out[:, _TO_ACT] = acting & (phase != _OVER)
+    out[:, _SAID] = state.said.take(rows)
 
 
 _PILE_START = OBSERVATION_SIZE + MAX_PLAYERS * NUM_KINDS
