@@ -82,7 +82,7 @@ def _new_run_folder() -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments:
-    """How to train. The defaults take about three minutes on two CPU cores."""
+    """How to train. The defaults take two to three minutes on two CPU cores."""
 
     rules: str = "angry_birds"
     """Preset, optionally followed by switches, such as "classic uno_penalty=2"."""

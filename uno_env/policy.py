@@ -1,4 +1,4 @@
-"""Portable policy files: written, read and played with numpy alone.
+"""Portable policy files: written, read and played without torch.
 
 A policy file is one ``.safetensors`` file: the weights of a network, and a header that says what
 they are. Reading one runs no code; a file that does not fit is refused with the reason.

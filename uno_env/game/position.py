@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
-from uno_env.game import legality, scoring
-from uno_env.game.cards import CARD_KIND, CARDS, KIND_OF_TEXT, WILD_KINDS, Colour, parse_card
+from uno_env.game import scoring
+from uno_env.game.cards import CARDS, KIND_OF_TEXT, Colour, parse_card
 from uno_env.game.checks import one_of, whole_number
 from uno_env.game.rules import Rules
-from uno_env.game.setup import COLOUR_NAMES, PHASES, face_on_table, faces_of
+from uno_env.game.setup import PHASES
 from uno_env.game.state import LACK_CAP, NO_SEAT
+from uno_env.game.validity import colour_of, validate
 
 Hand = tuple[str, ...]
 """Cards as text."""
@@ -75,7 +75,7 @@ class Position:
     def __post_init__(self) -> None:
         try:
             _normalise(self)
-            _validate(self)
+            validate(self)
         except TypeError as error:  # from a check: its message names field and value
             raise ValueError(str(error)) from None
 
@@ -221,10 +221,6 @@ def _sorted(cards: Hand) -> Hand:
     return tuple(sorted(cards, key=KIND_OF_TEXT.__getitem__))
 
 
-def _colour_of(card: str) -> str | None:
-    return card[0] if KIND_OF_TEXT[card] < WILD_KINDS.start else None
-
-
 # ---------------------------------------------------------------------- each field by itself
 
 
@@ -258,7 +254,7 @@ def _normalise(position: Position) -> None:
     put("direction", one_of("direction", position.direction, 1, -1))
     put("phase", one_of("phase", position.phase, *PHASES))
     if position.colour is None and position.discard and position.phase != "colour":
-        put("colour", _colour_of(position.discard[-1]))
+        put("colour", colour_of(position.discard[-1]))
 
 
 def _number_of_points(name: str, value: object) -> int:
@@ -284,150 +280,6 @@ _BY_SEAT: Final[Mapping[str, Callable[[str, object], object]]] = {
     "lack": _lacks,
 }
 """What makes an entry of the fields that have one for each seat."""
-
-
-# ---------------------------------------------------------------------- fields that fit together
-
-
-def _validate(position: Position) -> None:
-    _validate_cards(position)
-    _validate_end(position)
-    if position.opening is None:
-        _validate_colour(position)
-    else:
-        _validate_opening(position)
-    _validate_phase(position)
-
-
-def _validate_cards(position: Position) -> None:
-    deck = Counter(CARDS[kind] for kind in CARD_KIND[: position.rules.deck_size])
-    opening = () if position.opening is None else (position.opening,)
-    used = Counter(
-        card
-        for cards in (*position.hands, position.discard, position.draw, opening)
-        for card in cards
-    )
-    for card, number in used.items():
-        if number > deck[card]:
-            raise ValueError(
-                f"{card} stands {number} times on the table: the deck {position.rules.deck} has "
-                f"{deck[card]}"
-            )
-    for seat, (known, hand) in enumerate(zip(position.known, position.hands, strict=True)):
-        if Counter(known) - Counter(hand):
-            raise ValueError(
-                f"known={' '.join(known)} of seat {seat}: not all of it is in the hand"
-            )
-
-
-def _validate_end(position: Position) -> None:
-    """Nobody but the winner of a round that is over has no cards; points come with a winner."""
-    winner = position.winner
-    if winner is not None and not position.over:
-        raise ValueError(f"winner={winner} in phase {position.phase}: it belongs to phase over")
-    if any(position.points) and winner is None:
-        raise ValueError(f"points={position.points}: without a winner there are none")
-    for seat, hand in enumerate(position.hands):
-        if not hand and seat != winner:
-            raise ValueError(
-                f"the hand of seat {seat} is empty: then the round is over and the seat is its "
-                f"winner, but phase={position.phase} and winner={winner}"
-            )
-    if winner is not None and position.hands[winner]:
-        raise ValueError(f"winner={winner}: that seat still holds cards")
-
-
-def _validate_opening(position: Position) -> None:
-    if position.discard:
-        raise ValueError("a position has either a discard pile or an opening card")
-    if position.opening == "W+4" and set(position.draw) <= {"W+4"}:
-        raise ValueError("opening=W+4: it goes back, and the pile holds no other card to turn")
-    if position.colour is not None or position.phase != "turn":
-        raise ValueError("with an opening card the colour and the phase are still to come")
-    if position.said:
-        raise ValueError("said=True: before the opening card takes effect nobody has said UNO")
-
-
-def _validate_colour(position: Position) -> None:
-    if not position.discard:
-        raise ValueError("a position has either a discard pile or an opening card")
-    colour, top_colour = position.colour, _colour_of(position.top)
-    if position.phase == "colour":
-        if colour is not None or position.top not in ("W", "KP"):
-            raise ValueError("phase=colour: the top card is a W or KP and no colour is named yet")
-    elif not isinstance(colour, str) or colour not in COLOUR_NAMES:
-        raise ValueError(
-            f"colour={colour!r} with {position.top} on top: allowed is one of R, Y, G, B"
-        )
-    elif top_colour is not None and colour != top_colour:
-        raise ValueError(f"colour={colour}: the active colour of {position.top} is {top_colour}")
-
-
-def _validate_phase(position: Position) -> None:
-    phase, rules = position.phase, position.rules
-    asked = phase in ("catch", "challenge")
-    if asked == (position.turn == position.on_turn) and phase != "over":
-        raise ValueError(
-            f"turn={position.turn}, on_turn={position.on_turn} in phase {phase}: they differ in "
-            "phases catch and challenge alone"
-        )
-    if (phase == "drawn") != (position.drawn is not None):
-        raise ValueError(f"drawn={position.drawn!r} in phase {phase}: it belongs to phase drawn")
-    if position.drawn is not None:
-        _validate_drawn(position, position.drawn)
-    if phase == "catch":
-        _validate_catch(position)
-    wild_draw_four = not position.opening and position.top == "W+4"
-    bluffed = wild_draw_four and rules.wild_draw_four == "bluff"
-    if phase == "challenge":
-        if not bluffed:
-            raise ValueError("phase=challenge: a W+4 is on top and wild_draw_four is bluff")
-        victim = (position.on_turn + position.direction) % rules.num_players
-        if position.turn != victim:
-            raise ValueError(
-                f"turn={position.turn} in phase challenge: seat {victim}, next to "
-                f"on_turn={position.on_turn}, is asked"
-            )
-    if position.guilty and not (bluffed and asked):
-        raise ValueError(
-            "guilty=True: it belongs to phases catch and challenge, with a W+4 on top and "
-            "wild_draw_four bluff"
-        )
-    if position.said and (rules.uno_call == "automatic" or phase == "colour"):
-        raise ValueError(
-            f"said=True in phase {phase}, uno_call {rules.uno_call}: UNO is said on one's turn, "
-            "where uno_call is explicit"
-        )
-
-
-def _validate_drawn(position: Position, drawn: str) -> None:
-    """The card drawn may be played, or the turn would have passed by itself."""
-    rules, hand = position.rules, position.hands[position.turn]
-    if drawn not in hand:
-        raise ValueError(f"drawn={drawn}: not in the hand of seat {position.turn}")
-    held = np.array([faces_of(hand)])
-    top = np.array([face_on_table(position.top, COLOUR_NAMES.index(str(position.colour)))])
-    playable = legality.playable(rules, held, top, legality.matching_cards(held, top))
-    if not playable[0] & faces_of([drawn]):
-        why = f" with {' '.join(hand)} in hand and wild_draw_four {rules.wild_draw_four}"
-        raise ValueError(
-            f"drawn={drawn}: it may not be played on {position.top} in colour {position.colour}"
-            f"{why if drawn == 'W+4' else ''}, so the turn has passed"
-        )
-
-
-def _validate_catch(position: Position) -> None:
-    rules, player = position.rules, position.on_turn
-    if rules.uno_call == "automatic" or rules.uno_enforcement == "automatic":
-        raise ValueError(
-            f"phase=catch: under uno_call {rules.uno_call} and uno_enforcement "
-            f"{rules.uno_enforcement} nobody is caught"
-        )
-    if len(position.hands[player]) != 1 or position.said:
-        raise ValueError(
-            f"phase=catch: seat {player} holds {len(position.hands[player])} cards and "
-            f"said={position.said}, caught is who holds one and has not said UNO"
-        )
 
 
 # ---------------------------------------------------------------------- text
