@@ -59,10 +59,26 @@ def make_registered(
     """
     from uno_env.envs.aec import env
 
-    allowed = f"with the name uno/{preset}-v{ENVIRONMENT_VERSION} allowed is a mapping of switches"
+    name = f"the name uno/{preset}-v{ENVIRONMENT_VERSION}"
+    return env(with_preset(preset, rules, name=name), **settings)
+
+
+def with_preset(preset: str, rules: object, *, name: str) -> dict[str, Any]:
+    """Rules as a mapping, of a preset that stands fast and the switches that differ from it.
+
+    Args:
+        preset: the preset.
+        rules: a mapping of switches, or None.
+        name: what brings the preset, for messages.
+
+    Raises:
+        TypeError: rules in another form, which would bring a preset of their own.
+        ValueError: another preset.
+    """
+    allowed = f"with {name} allowed is a mapping of switches"
     switches = {} if rules is None else rules
     if not isinstance(switches, Mapping):
-        raise TypeError(f"rules={rules!r}: {allowed}; uno_env.env takes any rules")
+        raise TypeError(f"rules={rules!r}: {allowed}")
     if switches.get("preset", preset) != preset:
         raise ValueError(f"rules={rules!r}: {allowed} of that preset")
-    return env({**switches, "preset": preset}, **settings)
+    return {**switches, "preset": preset}

@@ -14,6 +14,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
+from uno_env.envs import with_preset
 from uno_env.envs.opponents import choose_uniformly, find_opponents, start_chance
 from uno_env.game import scoring
 from uno_env.game.actions import ACTIONS, NUM_ACTIONS
@@ -50,13 +51,7 @@ def rules_of(rules: RulesLike | None, preset: str | None, num_players: int | Non
     players = {} if num_players is None else {"num_players": num_players}
     if preset is None:
         return Rules.make("angry_birds" if rules is None else rules, **players)
-    allowed = f"beside the preset {preset!r} allowed is a mapping of switches"
-    switches = {} if rules is None else rules
-    if not isinstance(switches, Mapping):
-        raise TypeError(f"rules={rules!r}: {allowed}")
-    if switches.get("preset", preset) != preset:
-        raise ValueError(f"rules={rules!r}: {allowed} of that preset")
-    return Rules.make({**switches, "preset": preset}, **players)
+    return Rules.make(with_preset(preset, rules, name=f"the preset {preset!r}"), **players)
 
 
 @dataclass(slots=True)
