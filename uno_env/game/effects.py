@@ -21,19 +21,22 @@ from uno_env.game.cards import (
     take_sets,
 )
 from uno_env.game.dealing import deal_until_colour, give
-from uno_env.game.state import Hop, Phase, Rows, State, wheel
+from uno_env.game.state import Hop, Phase, Rows, State, wheel, where_bytes
 
 HOP_AFTER = np.full(NUM_SYMBOLS, Hop.NEXT, np.uint8)
 HOP_AFTER[[Symbol.SKIP, Symbol.DRAW_TWO, Symbol.WILD_DRAW_FOUR]] = Hop.SKIP
 HOP_AFTER[Symbol.REVERSE] = Hop.REVERSE
 """How the turn moves on after a card, by symbol: past the seat that was skipped or has drawn."""
 
-DRAWN_FOR = np.zeros(NUM_SYMBOLS, np.intp)
+DRAWN_FOR = np.zeros(NUM_SYMBOLS, np.uint8)
 DRAWN_FOR[Symbol.DRAW_TWO] = 2
 DRAWN_FOR[Symbol.WILD_DRAW_FOUR] = 4
 """How many cards the next seat draws, by symbol."""
 
 _TURN, _NEXT, _SKIP = int(Phase.TURN), int(Hop.NEXT), int(Hop.SKIP)
+
+_DRAW_TWO, _REVERSE = int(Symbol.DRAW_TWO), int(Symbol.REVERSE)
+_TWO, _FOUR = int(DRAWN_FOR[Symbol.DRAW_TWO]), int(DRAWN_FOR[Symbol.WILD_DRAW_FOUR])
 
 _FAILED_CHALLENGE = 6
 """Cards drawn by who challenged an honest Wild Draw 4."""
@@ -65,8 +68,8 @@ def king_pig(state: State, rows: Rows, *, last_card: bool) -> None:
     players = state.rules.num_players
     opponents_only = last_card or state.rules.king_pig_recipients == "opponents"
     places = np.arange(1, players if opponents_only else players + 1)
-    seats = wheel(players).seat.take(state.seats_on_turn(rows)[:, None] + places)
-    deal_until_colour(state, rows, seats, state.top[rows] // NUM_SYMBOLS)
+    seats = wheel(players).seat.take(state.seats_on_turn(rows) + places[:, None])
+    deal_until_colour(state, rows, seats, state.top.take(rows) // NUM_SYMBOLS)
 
 
 def challenge(state: State, rows: Rows) -> NDArray[np.uint8]:
@@ -76,36 +79,38 @@ def challenge(state: State, rows: Rows) -> NDArray[np.uint8]:
     challenger draws six and misses the turn.
     """
     guilty = state.guilty[rows]
-    drawing = np.where(guilty, state.seats_on_turn(rows), state.next_seats(rows))
-    give(
-        state, rows, drawing, np.where(guilty, DRAWN_FOR[Symbol.WILD_DRAW_FOUR], _FAILED_CHALLENGE)
-    )
-    return np.where(guilty, _NEXT, _SKIP).astype(np.uint8)
+    drawing = where_bytes(guilty, state.seats_on_turn(rows), state.next_seats(rows))
+    give(state, rows, drawing, where_bytes(guilty, _FOUR, _FAILED_CHALLENGE))
+    return where_bytes(guilty, _NEXT, _SKIP)
 
 
 def penalise(state: State, rows: Rows) -> None:
     """The player whose turn it is draws the penalty for not saying UNO ("UNO")."""
-    give(state, rows, state.seats_on_turn(rows), state.rules.uno_penalty)
+    cards = np.full(len(rows), state.rules.uno_penalty, np.uint8)
+    give(state, rows, state.seats_on_turn(rows), cards)
 
 
 def open_round(state: State, rows: Rows, cards: NDArray[np.uint8]) -> None:
     """The opening card is laid and takes effect ("Setting up": opening card)."""
     players = state.rules.num_players
-    kinds = CARD_KIND[cards]
+    kinds = CARD_KIND.take(cards)
     put_sets(state.discard, rows, take_sets(CARD_BITS, cards))
-    state.top[rows] = _FACE_OF_KIND[kinds]
+    top = _FACE_OF_KIND.take(kinds)
+    state.top[rows] = top
     # As if the dealer had played the card: the dealer's left is hit, skipped or begins.
-    state.turn[rows] = state.dealer[rows]
-    symbols = state.top[rows] % NUM_SYMBOLS
-    wild = kinds >= WILD_KINDS.start
-    if (hit := rows[symbols == Symbol.DRAW_TWO]).size:
-        give(state, hit, state.next_seats(hit), DRAWN_FOR[Symbol.DRAW_TWO])
+    dealer = state.dealer.take(rows)
+    state.turn[rows] = dealer
+    symbols = top % NUM_SYMBOLS
+    hit = rows.take((symbols == _DRAW_TWO).nonzero()[0])
+    if hit.size:
+        give(state, hit, state.next_seats(hit), np.full(len(hit), _TWO, np.uint8))
     begin_turn(state, rows, HOP_AFTER.take(symbols))
     # Reverse: the dealer begins, so the hop is undone.
-    back = rows[symbols == Symbol.REVERSE]
-    state.turn[back] = players + state.dealer[back]
-    state.acting[back] = state.dealer[back]
-    state.phase[rows[wild]] = Phase.COLOUR
+    reversed_ = (symbols == _REVERSE).nonzero()[0]
+    back, dealer = rows.take(reversed_), dealer.take(reversed_)
+    state.turn[back] = players + dealer
+    state.acting[back] = dealer
+    state.phase[rows.take((kinds >= WILD_KINDS.start).nonzero()[0])] = Phase.COLOUR
 
 
 def name_opening_colour(state: State, rows: Rows, colour: int) -> None:

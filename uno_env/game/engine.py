@@ -14,7 +14,7 @@ from uno_env.game.cards import set_sizes
 from uno_env.game.checks import MAX_SEED, whole_number, whole_numbers
 from uno_env.game.play import play, settle
 from uno_env.game.position import Position
-from uno_env.game.rules import Rules
+from uno_env.game.rules import Rules, interned
 from uno_env.game.state import NO_SEAT, Phase, Rows, State
 
 _OVER = int(Phase.OVER)
@@ -46,7 +46,7 @@ class GameBatch:
         num_games: int = 1,
         seed: int = 0,
     ) -> None:
-        self.rules = Rules.make(rules)
+        self.rules = interned(Rules.make(rules))
         num_games = whole_number("num_games", num_games, 1)
         first = np.uint64(whole_number("seed", seed, 0, MAX_SEED))
         self.state = State.empty(self.rules, num_games)
@@ -295,13 +295,13 @@ class GameBatch:
         self, games: State, actions: NDArray[np.integer]
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         before = games.phase == _OVER
-        play(games, actions)
+        play(games, actions.astype(np.intp, copy=False))
         done = games.phase == _OVER
         rewards = np.zeros((games.num_games, self.rules.num_players), np.float32)
         ended = (done & ~before).nonzero()[0]
         if ended.size:
-            winner = games.winner[ended, None] == np.arange(self.rules.num_players)
-            rewards[ended] = scoring.win_rewards(winner)
+            winners = games.winner.take(ended)
+            rewards[ended] = scoring.sole_win_rewards(self.rules.num_players).take(winners, axis=0)
         return rewards, done
 
     # ------------------------------------------------------------------ copies and positions

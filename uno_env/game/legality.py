@@ -7,6 +7,7 @@ their faces, one word per game: the two words of a hand or-ed together.
 from __future__ import annotations
 
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from uno_env.game.actions import NUM_ACTIONS, Action, bit_in_second_word
 from uno_env.game.cards import (
     CARD_KIND,
     FACE_KIND,
+    KIND_OF_TEXT,
+    NO_CARD,
     NUM_CARDS,
     NUM_COLOURED_SYMBOLS,
     NUM_FACES,
@@ -27,10 +30,11 @@ from uno_env.game.cards import (
     take_sets,
     word_of,
 )
-from uno_env.game.dealing import can_draw
+from uno_env.game.dealing import nothing_to_draw
 from uno_env.game.rules import Rules
 from uno_env.game.state import Phase, Rows, State
 
+_T = TypeVar("_T", bound=np.generic)
 Faces = NDArray[np.uint64]
 """Sets of faces, one word per game: (n,)."""
 
@@ -65,13 +69,21 @@ _WILDS = word_of(
 _WILD_DRAW_FOURS = word_of(face_of(colour, Symbol.WILD_DRAW_FOUR) for colour in Colour)
 _ALL = np.uint64(2**64 - 1)
 _ONE_COLOUR, _TWO_COLOURS = np.uint64(NUM_SYMBOLS), np.uint64(2 * NUM_SYMBOLS)
-_TURN = int(Phase.TURN)
+_FIRST_COLOUR = word_of(range(NUM_SYMBOLS))
+_EACH_COLOUR = word_of(face_of(colour, 0) for colour in Colour)
+"""To multiply with: what stands in the first colour then stands in all four."""
+_DRAWN = int(Phase.DRAWN)
+_WILD_DRAW_FOUR_KIND = KIND_OF_TEXT["W+4"]
 _WITHOUT_WILD_DRAW_FOUR = np.array([_ALL, _ALL ^ _WILD_DRAW_FOURS])
 
 _FACES_OF_CARD: Faces = np.array(
     [word_of(np.flatnonzero(CARD_KIND[card] == FACE_KIND)) for card in range(NUM_CARDS + 1)]
 )
 """The faces that each card can lie as, by card; none for `NO_CARD`."""
+
+
+_PLAYABLE_AFTER = np.where(np.arange(NUM_CARDS + 1) == NO_CARD, _ALL, _FACES_OF_CARD)
+"""Which faces the card just drawn leaves to be played ("A turn"): its own, or all without one."""
 
 
 def matching_cards(hands: Faces, top: NDArray[np.uint8]) -> Faces:
@@ -82,8 +94,10 @@ def matching_cards(hands: Faces, top: NDArray[np.uint8]) -> Faces:
 def wilds(hands: Faces) -> Faces:
     """Wilds held, each under all four colours ("A turn": any colour may be named)."""
     held = hands & _WILDS
-    held |= held >> _TWO_COLOURS | held << _TWO_COLOURS
-    held |= held >> _ONE_COLOUR | held << _ONE_COLOUR
+    held |= held >> _TWO_COLOURS
+    held |= held >> _ONE_COLOUR
+    held &= _FIRST_COLOUR
+    held *= _EACH_COLOUR
     return held
 
 
@@ -117,12 +131,26 @@ def playable(rules: Rules, hands: Faces, top: NDArray[np.uint8], matching: Faces
     return matching | free
 
 
-def drawn_card_playable(state: State, rows: Rows, cards: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Whether the card just drawn may be played now ("A turn": the same legality)."""
+def drawn_card_playable(
+    state: State, rows: Rows, at: NDArray[np.intp], cards: NDArray[np.uint8]
+) -> NDArray[np.bool_]:
+    """Whether the card just drawn may be played now ("A turn": the same legality).
+
+    Args:
+        state: the games.
+        rows: which of them.
+        at: (n,) the hands of those who have drawn, as `State.at_seat` counts them.
+        cards: (n,) the cards; none where it is `NO_CARD`.
+    """
     top = state.top.take(rows)
-    hands = _faces_held(state, rows)
-    may_play = playable(state.rules, hands, top, matching_cards(hands, top))
-    return (may_play & _FACES_OF_CARD.take(cards)) != 0
+    fits = (_FACES_OF_CARD.take(cards) & (_MATCHES.take(top) | _WILDS)) != 0
+    # Of a Wild Draw 4 alone the other cards in hand decide.
+    fours = (CARD_KIND.take(cards) == _WILD_DRAW_FOUR_KIND).nonzero()[0]
+    if fours.size:
+        hands = take_sets(state.flat_hands, at.take(fours))
+        faces, top = hands[:, 0] | hands[:, 1], top.take(fours)
+        fits[fours] = ~wild_draw_four_barred(state.rules, faces, top, matching_cards(faces, top))
+    return fits
 
 
 def holds_active_colour(hands: Faces, top: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -130,26 +158,11 @@ def holds_active_colour(hands: Faces, top: NDArray[np.uint8]) -> NDArray[np.bool
     return (hands & _ACTIVE_COLOUR.take(top)) != 0
 
 
-def _faces_held(state: State, rows: Rows) -> Faces:
-    """The hand of the seat to act in each game: (n,) uint64."""
-    hand = take_sets(state.flat_hands, state.at_seat(rows, state.acting.take(rows)))
-    return hand[:, 0] | hand[:, 1]
-
-
-def may_draw(state: State, matching: Faces) -> NDArray[np.bool_]:
-    """Whether one may draw on one's turn: (n,) bool ("A turn").
-
-    A card must be there to be had, and under `voluntary_draw: without_match` none held may match.
-    """
-    may = can_draw(state, state.all_rows)
-    if state.rules.voluntary_draw == "without_match":
-        may &= matching == 0
-    return may
-
-
-def may_say_uno(state: State, sizes: NDArray[np.uint8], plays: Faces) -> NDArray[np.bool_]:
+def may_say_uno(
+    sizes: NDArray[np.uint8], plays: Faces, said: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     """Whether UNO may be said: holding two cards, one of them playable, not yet said ("UNO")."""
-    return (sizes == 2) & (plays != 0) & ~state.said
+    return (sizes == 2) & (plays != 0) & ~said
 
 
 def forgot_uno(
@@ -180,6 +193,11 @@ _DRAW_BIT = np.uint64(bit_in_second_word(Action.DRAW))
 _UNO_BIT = np.uint64(bit_in_second_word(Action.UNO))
 
 
+def _of(array: NDArray[_T], rows: Rows | None) -> NDArray[_T]:
+    """The elements for some games, or for all as they are."""
+    return array if rows is None else array.take(rows)
+
+
 def refresh(state: State, rows: Rows | None) -> NDArray[np.bool_]:
     """Write what is legal into `state.legal`; returns where nothing is: (n,) bool.
 
@@ -187,22 +205,24 @@ def refresh(state: State, rows: Rows | None) -> NDArray[np.bool_]:
         state: the games.
         rows: which of them; all if None.
     """
-    games = state if rows is None else state.take(rows)
-    rules, top = games.rules, games.top
-    hand = take_sets(games.flat_hands, games.at_seat(games.all_rows, games.acting))
+    rules = state.rules
+    games = state.all_rows if rows is None else rows
+    seats, top, phase = _of(state.acting, rows), _of(state.top, rows), _of(state.phase, rows)
+    hand = take_sets(state.flat_hands, state.at_seat(games, seats))
     faces = hand[:, 0] | hand[:, 1]
     matching = matching_cards(faces, top)
 
     plays = playable(rules, faces, top, matching)
-    # Where nothing was drawn and it is nobody's turn either, there is nothing to play.
-    plays &= np.where(games.phase == _TURN, _ALL, _FACES_OF_CARD.take(games.drawn))
+    plays &= _PLAYABLE_AFTER.take(_of(state.drawn, rows))
+    plays[(phase > _DRAWN).nonzero()[0]] = 0
 
-    others = _phase_actions(rules).take(games.phase)
-    draw = may_draw(games, matching)
-    if not draw.all():
-        others &= ~(_DRAW_BIT * ~draw)
+    others = _phase_actions(rules).take(phase)
+    if rules.voluntary_draw == "without_match":
+        others[(matching != 0).nonzero()[0]] &= ~_DRAW_BIT
+    others[nothing_to_draw(state, rows)] &= ~_DRAW_BIT
     if rules.uno_call == "explicit":
-        others |= _UNO_BIT * may_say_uno(games, set_sizes(hand), plays)
+        may = may_say_uno(set_sizes(hand), plays, _of(state.said, rows))
+        others[may.nonzero()[0]] |= _UNO_BIT
     legal = np.empty((len(plays), 2), np.uint64)
     legal[:, 0] = plays
     legal[:, 1] = others
@@ -210,7 +230,8 @@ def refresh(state: State, rows: Rows | None) -> NDArray[np.bool_]:
         state.legal = legal
     else:
         put_sets(state.legal, rows, legal)
-    return (plays | others) == 0
+    nothing: NDArray[np.bool_] = (plays | others) == 0
+    return nothing
 
 
 def unpack(legal: NDArray[np.uint64]) -> NDArray[np.bool_]:

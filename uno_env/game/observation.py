@@ -152,10 +152,10 @@ SCALE: NDArray[np.float32] = np.repeat(
 )
 """What to multiply each number with for a network: (F,)."""
 
-_COLOUR_SETS: Words = np.stack(
-    [np.array([word, word]) for word in (*OF_COLOUR, ~np.bitwise_or.reduce(OF_COLOUR))]
-)
-"""The cards of each colour, then the wilds, as sets: (5, 2)."""
+_COLOUR_WORDS: NDArray[np.uint64] = np.array(
+    [*OF_COLOUR, ~np.bitwise_or.reduce(OF_COLOUR)], np.uint64
+)[:, None, None]
+"""The faces of each colour, then the wilds: (5, 1, 1)."""
 
 
 @cache
@@ -169,45 +169,58 @@ _VIEW_SEATS = MAX_PLAYERS
 
 @cache
 def _seats_by_place(num_players: int) -> NDArray[np.intp]:
-    """The seats at places 0 to P - 1, by view: (2 P x 10, P)."""
-    table = np.zeros((2 * num_players, _VIEW_SEATS, num_players), np.intp)
+    """The seats at places 0 to P - 1, by view: (P, 2 P x 10)."""
+    table = np.zeros((num_players, 2 * num_players, _VIEW_SEATS), np.intp)
     seats = np.arange(num_players)
     for turn in range(2 * num_players):
         step = 1 if turn < num_players else -1
-        table[turn, :num_players] = (seats[:, None] + step * seats) % num_players
-    return table.reshape(-1, num_players)
+        table[:, turn, :num_players] = (seats + step * seats[:, None]) % num_players
+    return table.reshape(num_players, -1)
 
 
 @cache
-def _view_rows(num_players: int) -> NDArray[np.uint8]:
-    """The features from `clockwise` to `on_turn`, by view: (2 P x 10, 12)."""
+def _view_rows(num_players: int) -> NDArray[np.void]:
+    """The features from `clockwise` to `on_turn`, by view: (2 P x 10,) records."""
     turns = np.arange(2 * num_players).repeat(_VIEW_SEATS)
     on_turn = turns % num_players
-    place = np.argmax(_seats_by_place(num_players) == on_turn[:, None], axis=1)
+    place = np.argmax(_seats_by_place(num_players) == on_turn, axis=0)
     rows = np.zeros((len(turns), OBSERVATION_SIZE), np.uint8)
     rows[:, LAYOUT["clockwise"].start] = turns < num_players
     rows[np.arange(len(turns)), LAYOUT["on_turn"].start + place] = 1
-    return rows[:, _VIEW_COLUMNS].copy()
+    return _records(rows, _VIEW_COLUMNS).copy()
 
 
-def _top_rows() -> NDArray[np.uint8]:
-    """The features from `top` to `phase`, by ``64 * phase + top face``: (9 x 64, 29)."""
-    rows = np.zeros((len(Phase), NUM_FACES, OBSERVATION_SIZE), np.uint8)
+def _table_rows() -> NDArray[np.void]:
+    """The features from `top` to `said`, by ``256 * phase + 4 * top + 2 * to_act + said``."""
+    rows = np.zeros((len(Phase), NUM_FACES, 2, 2, OBSERVATION_SIZE), np.uint8)
     for phase in Phase:
-        for face in range(NUM_FACES):
-            colour, symbol = divmod(face, NUM_SYMBOLS)
-            row = rows[phase, face]
-            row[LAYOUT["top"]][symbol] = 1
-            row[LAYOUT["colour"]][colour] = phase != Phase.COLOUR
-            row[LAYOUT["phase"]][phase] = 1
-    return rows.reshape(-1, OBSERVATION_SIZE)[:, _TOP_COLUMNS].copy()
+        rows[phase, ..., LAYOUT["phase"].start + phase] = 1
+    for face in range(NUM_FACES):
+        colour, symbol = divmod(face, NUM_SYMBOLS)
+        rows[:, face, ..., LAYOUT["top"].start + symbol] = 1
+        rows[:, face, ..., LAYOUT["colour"].start + colour] = 1
+    rows[Phase.COLOUR, ..., LAYOUT["colour"]] = 0
+    rows[:, :, 1, :, LAYOUT["to_act"].start] = 1
+    rows[..., 1, LAYOUT["said"].start] = 1
+    return _records(rows.reshape(-1, OBSERVATION_SIZE), _TABLE_COLUMNS).copy()
+
+
+def _records(rows: NDArray[np.uint8], columns: slice) -> NDArray[np.void]:
+    """Some columns of (n, m), each row as one record: (n,), the same memory.
+
+    Numpy moves a record as a whole, but the bytes of a short row one after the other.
+    """
+    width = columns.stop - columns.start
+    return np.ndarray(len(rows), (np.void, width), rows, columns.start, (rows.shape[1],))
 
 
 # Features that stand side by side and depend on little are written together, from a table.
-_TOP_COLUMNS = slice(LAYOUT["top"].start, LAYOUT["phase"].stop)
+_TABLE_COLUMNS = slice(LAYOUT["top"].start, LAYOUT["said"].stop)
 _VIEW_COLUMNS = slice(LAYOUT["clockwise"].start, LAYOUT["on_turn"].stop)
-_TO_ACT, _SAID = LAYOUT["to_act"].start, LAYOUT["said"].start
-_TOP_ROWS = _top_rows()
+_TABLE_ROWS = _table_rows()
+
+_FACES_OF_CARD = count_faces(CARD_BITS[:, 0].copy(), CARD_BITS[:, 1].copy())
+"""The features `drawn`, by card: (113, 64)."""
 
 
 def _digits(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -230,89 +243,85 @@ def observe(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np.uin
     """What one seat of each game may know: (n, F) uint8."""
     rules, players = state.rules, state.rules.num_players
     out = np.empty((len(rows), OBSERVATION_SIZE), np.uint8)
+    if not rows.size:
+        return out
     out[:] = _constant_part(rules)
-    turn = state.turn.take(rows)
-    view = _VIEW_SEATS * turn + seats
-    by_place = _seats_by_place(players).take(view, axis=0)
-    at = rows[:, None] * players + by_place
+    view = _VIEW_SEATS * state.turn.take(rows) + seats
+    # Places come first in the arrays here, games second.
+    at = rows * players + _seats_by_place(players).take(view, axis=1)
     hands = take_sets(state.flat_hands, at)
-    others = at[:, 1:]
-    known = take_sets(state.flat_known, others)
 
-    _observe_cards(out, state, rows, seats, hands[:, 0], known)
-    _observe_lacks(out, state, others)
+    _observe_cards(out, state, rows, hands[0])
+    _observe_known(out, take_sets(state.flat_known, at[1:]))
     _observe_table(out, state, rows, seats)
-    out[:, _VIEW_COLUMNS] = _view_rows(players).take(view, axis=0)
+    _records(out, _VIEW_COLUMNS)[:] = _view_rows(players).take(view)
 
-    sizes = set_sizes(hands)
+    # The four counts of a seat, a byte each, are moved as one number.
+    lack = LACK_CAP * 0x01010101 - state.flat_lack.take(at[1:].T)
+    out[:, LAYOUT["lack"]][:, : NUM_COLOURS * (players - 1)] = lack.view(np.uint8)
+    sizes = set_sizes(hands).T
     out[:, LAYOUT["hand_sizes"]][:, :players] = sizes
     out[:, LAYOUT["one_card"]][:, :players] = sizes == 1
     out[:, LAYOUT["two_cards"]][:, :players] = sizes == 2
-    scores = state.scores.ravel().take(at)
-    if scores.any():
-        high, low = _digits(scores)
+    if state.scores.any():
+        high, low = _digits(state.scores.ravel().take(at.T))
         out[:, LAYOUT["scores_high"]][:, :players] = high
         out[:, LAYOUT["scores_low"]][:, :players] = low
     return out
 
 
-def _observe_cards(
-    out: NDArray[np.uint8],
-    state: State,
-    rows: Rows,
-    seats: NDArray[np.intp],
-    hand: Words,
-    known: Words,
-) -> None:
-    """The cards: own hand, unseen, known to be held by others, just drawn; and the two piles."""
+def _observe_cards(out: NDArray[np.uint8], state: State, rows: Rows, hand: Words) -> None:
+    """The observers' hands (n, 2), the unseen cards, and how many are in the two piles."""
     discard = take_sets(state.discard, rows)
-    sets = np.empty((len(rows), 2, 2), np.uint64)
-    sets[:, 0] = hand
-    sets[:, 1] = _deck(state.rules.deck_size) & ~(hand | discard)
-    count_faces(sets, out[:, LAYOUT["hand"].start : LAYOUT["unseen"].stop])
+    seen = hand | discard
+    deck = _deck(state.rules.deck_size)
+    first, second = np.empty((2, 2, len(rows)), np.uint64)
+    for words, copy in ((first, 0), (second, 1)):
+        words[0] = hand[:, copy]
+        np.bitwise_xor(seen[:, copy], deck[copy], out=words[1])
+    of_hand, of_unseen = count_faces(first, second)
+    out[:, LAYOUT["hand"]] = of_hand
+    out[:, LAYOUT["unseen"]] = of_unseen
     out[:, LAYOUT["pile"].start] = state.rules.deck_size - state.pile_at.take(rows)
     out[:, LAYOUT["discards"].start] = set_sizes(discard)
-    if known.any():
-        _observe_known(out, known)
-
-    # Only who has drawn the card sees it.
-    drawn = ((state.phase.take(rows) == _DRAWN) & (state.acting.take(rows) == seats)).nonzero()[0]
-    if drawn.size:
-        cards = take_sets(CARD_BITS, state.drawn.take(rows[drawn]))
-        by_face = np.empty((len(drawn), NUM_FACES), np.uint8)
-        count_faces(cards[:, None], by_face)
-        out[drawn, LAYOUT["drawn"]] = by_face
 
 
 def _observe_known(out: NDArray[np.uint8], known: Words) -> None:
-    """What opponents (n, P - 1, 2) were seen to be dealt: all together by face, each by colour."""
-    some = np.flatnonzero(known.any(axis=(1, 2)))
-    known = known[some]
-    by_face = np.empty((len(some), NUM_FACES), np.uint8)
-    count_faces(np.bitwise_or.reduce(known, axis=1)[:, None], by_face)
-    out[some, LAYOUT["known"]] = by_face
-    colours = set_sizes(known[:, :, None, :] & _COLOUR_SETS).reshape(len(some), -1)
-    first = LAYOUT["known_colours"].start
-    out[some, first : first + colours.shape[1]] = colours
-
-
-def _observe_lacks(out: NDArray[np.uint8], state: State, others: NDArray[np.intp]) -> None:
-    """Colours that opponents (n, P - 1) lack, by place."""
-    # Four counts, a byte each, are moved as one number.
-    lack = state.lack.view(np.uint32).ravel().take(others).view(np.uint8)
-    out[:, LAYOUT["lack"]][:, : lack.shape[1]] = LACK_CAP - lack
+    """What opponents (P - 1, n, 2) were seen to be dealt: all by face, each by colour."""
+    together = np.bitwise_or.reduce(known, axis=0)
+    some = (together[:, 0] | together[:, 1]).nonzero()[0]
+    if not some.size:
+        return
+    first, second = together.take(some, axis=0).T.copy()
+    out[some, LAYOUT["known"]] = count_faces(first, second)
+    first, second = known.take(some, axis=1).transpose(2, 0, 1)
+    colours = np.bitwise_count(first & _COLOUR_WORDS)
+    colours += np.bitwise_count(second & _COLOUR_WORDS)
+    start = LAYOUT["known_colours"].start
+    by_row = colours.transpose(2, 1, 0).reshape(len(some), -1)
+    out[some, start : start + by_row.shape[1]] = by_row
 
 
 def _observe_table(
     out: NDArray[np.uint8], state: State, rows: Rows, seats: NDArray[np.intp]
 ) -> None:
-    """The top card, the active colour, and what is being decided."""
-    phase = state.phase.take(rows).astype(np.intp)
-    top = state.top.take(rows)
-    out[:, _TOP_COLUMNS] = _TOP_ROWS.take(NUM_FACES * phase + top, axis=0)
+    """The top card, the active colour, what is being decided, and the card just drawn."""
+    phase = state.phase.take(rows)
     acting = state.acting.take(rows) == seats
-    out[:, _TO_ACT] = acting & (phase != _OVER)
-    out[:, _SAID] = state.said.take(rows)
+    to_act = acting & (phase != _OVER)
+    flags = 2 * to_act.view(np.uint8) + state.said.take(rows).view(np.uint8)
+    at = phase.astype(np.intp)
+    at *= NUM_FACES
+    at += state.top.take(rows)
+    at *= 4
+    at += flags
+    _records(out, _TABLE_COLUMNS)[:] = _TABLE_ROWS.take(at)
+
+    # Only who has drawn the card sees it.
+    drawn = (acting & (phase == _DRAWN)).nonzero()[0]
+    if drawn.size:
+        cards = state.drawn.take(rows.take(drawn))
+        out[drawn, LAYOUT["drawn"]] = _FACES_OF_CARD.take(cards, axis=0)
 
 
 _PILE_START = OBSERVATION_SIZE + MAX_PLAYERS * NUM_KINDS
@@ -330,7 +339,7 @@ def observe_all(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np
     out = np.zeros((len(rows), FULL_SIZE), np.uint8)
     out[:, :OBSERVATION_SIZE] = observe(state, rows, seats)
     view = _VIEW_SEATS * state.turn.take(rows) + seats
-    at = rows[:, None] * players + _seats_by_place(players).take(view, axis=0)
+    at = rows[:, None] * players + _seats_by_place(players).take(view, axis=1).T
     hands = count_kinds(take_sets(state.flat_hands, at)).reshape(len(rows), -1)
     out[:, OBSERVATION_SIZE : OBSERVATION_SIZE + hands.shape[1]] = hands
     places = state.pile_at[rows].astype(np.intp)[:, None] + np.arange(NUM_CARDS)

@@ -27,7 +27,7 @@ from uno_env.game.cards import (
     take_sets,
 )
 from uno_env.game.effects import DRAWN_FOR, HOP_AFTER
-from uno_env.game.state import Hop, Phase, Rows, State, wheel
+from uno_env.game.state import Hop, Phase, Rows, State, wheel, where_bytes
 
 _IDLE = NUM_ACTIONS
 """In tables by action: what a game does whose round is over."""
@@ -41,14 +41,11 @@ _HOP[:NUM_FACES] = HOP_AFTER[np.arange(NUM_FACES) % NUM_SYMBOLS]
 _HOP[[Action.DRAW, Action.KEEP]] = Hop.NEXT
 """How the turn moves on after an action, if nothing comes between."""
 
-_DRAWS = np.zeros(NUM_ACTIONS + 1, np.intp)
+_DRAWS = np.zeros(NUM_ACTIONS + 1, np.uint8)
 _DRAWS[:NUM_FACES] = DRAWN_FOR[np.arange(NUM_FACES) % NUM_SYMBOLS]
-_DRAWS[Action.DRAW] = 1
+_DRAWS[Action.DRAW] = _ONE_BY_CHOICE = 1
+_DRAWS[Symbol.KING_PIG : NUM_FACES : NUM_SYMBOLS] = _UNTIL_COLOUR = 255
 """How many cards an action makes its player or the next one draw, if nothing comes between."""
-
-_IS_PIG = np.arange(NUM_ACTIONS + 1) % NUM_SYMBOLS == Symbol.KING_PIG
-_IS_PIG[NUM_FACES:] = False
-"""Whether an action plays a King Pig."""
 
 _OVER, _TURN, _CATCH_PHASE, _CHALLENGE_PHASE, _DRAWN = (
     int(phase) for phase in (Phase.OVER, Phase.TURN, Phase.CATCH, Phase.CHALLENGE, Phase.DRAWN)
@@ -66,7 +63,7 @@ _DRAW, _UNO, _CATCH, _LET_GO, _CHALLENGE, _ACCEPT, _COLOUR = (
         Action.COLOUR,
     )
 )
-_KING_PIG, _WILD_DRAW_FOUR = int(Symbol.KING_PIG), int(Symbol.WILD_DRAW_FOUR)
+_WILD_DRAW_FOUR = int(Symbol.WILD_DRAW_FOUR)
 
 
 @dataclass(slots=True)
@@ -75,30 +72,26 @@ class _Due:
 
     hop: NDArray[np.uint8]
     """How the turn moves on."""
-    draws: NDArray[np.intp]
-    """Cards to be drawn, by the player for a draw, else by the next seat."""
-    pigs: NDArray[np.bool_]
-    """Whether a King Pig deals."""
+    draws: NDArray[np.uint8]
+    """Cards to be drawn, as in `_DRAWS`."""
 
     @classmethod
     def after(cls, actions: NDArray[np.integer]) -> _Due:
         """What follows the actions (n,) if nothing comes between."""
-        return cls(_HOP.take(actions), _DRAWS.take(actions), _IS_PIG.take(actions))
+        return cls(_HOP.take(actions), _DRAWS.take(actions))
 
     def hold(self, rows: Rows) -> None:
         """Nothing of it happens now: somebody is asked first."""
         self.hop[rows] = _STAY
         self.draws[rows] = 0
-        self.pigs[rows] = False
 
     def take_effect(self, rows: Rows, top: NDArray[np.uint8]) -> None:
         """The top cards (n,), held until now, take effect."""
         self.hop[rows] = _HOP.take(top)
         self.draws[rows] = _DRAWS.take(top)
-        self.pigs[rows] = _IS_PIG.take(top)
 
 
-def play(state: State, actions: NDArray[np.integer]) -> None:
+def play(state: State, actions: NDArray[np.intp]) -> None:
     """Play one action (n,) in each game, then whatever follows by itself.
 
     The actions are trusted to be legal; those of games that are over are not looked at.
@@ -115,9 +108,9 @@ def play(state: State, actions: NDArray[np.integer]) -> None:
     forgot = legality.forgot_uno(state, is_play, left).nonzero()[0]
     if forgot.size:
         _punish_or_ask(state, forgot, due)
-    answering = (actions > _UNO) & (actions < _IDLE)
-    if answering.any():
-        _answer(state, answering.nonzero()[0], actions, due)
+    answering = ((actions > _UNO) & (actions < _IDLE)).nonzero()[0]
+    if answering.size:
+        _answer(state, answering, actions, due)
     if state.rules.wild_draw_four == "bluff":
         _ask_victims(state, is_play & (left > 0), due)
     if out.size:
@@ -125,12 +118,7 @@ def play(state: State, actions: NDArray[np.integer]) -> None:
         if not state.rules.last_card_draws:
             due.hold(out)
 
-    _draw_cards(state, actions, due)
-    if due.pigs.any():
-        for last_card in (False, True):
-            rows = (due.pigs & ((left == 0) == last_card)).nonzero()[0]
-            if rows.size:
-                effects.king_pig(state, rows, last_card=last_card)
+    _draw_cards(state, due, left)
     if out.size:
         scoring.end_round(state, out, state.seats_on_turn(out))
     _move_on(state, due.hop)
@@ -138,7 +126,7 @@ def play(state: State, actions: NDArray[np.integer]) -> None:
 
 
 def _lay_cards(
-    state: State, actions: NDArray[np.integer], is_play: NDArray[np.bool_]
+    state: State, actions: NDArray[np.intp], is_play: NDArray[np.bool_]
 ) -> NDArray[np.uint8]:
     """Cards leave the hands and lie on top; returns how many the seats to act have left: (n,)."""
     bits = take_sets(_PLAYED_BITS, actions)
@@ -152,11 +140,14 @@ def _lay_cards(
     put_sets(state.flat_hands, at, hand)
     if state.rules.deck == "angry_birds":
         known = take_sets(state.flat_known, at)
-        if known.any():
-            known ^= one_of(known & bits)
-            put_sets(state.flat_known, at, known)
+        known &= bits
+        seen = (known[:, 0] | known[:, 1]).nonzero()[0]
+        if seen.size:
+            at = at.take(seen)
+            rest = take_sets(state.flat_known, at) ^ one_of(take_sets(known, seen))
+            put_sets(state.flat_known, at, rest)
     state.discard |= card
-    state.top[:] = np.where(is_play, actions, state.top)
+    state.top = where_bytes(is_play, actions.astype(np.uint8), state.top)
     return set_sizes(hand)
 
 
@@ -173,7 +164,7 @@ def _punish_or_ask(state: State, rows: Rows, due: _Due) -> None:
 def _ask_next(state: State, rows: Rows) -> None:
     """The next seat clockwise is asked whether it catches the player ("UNO")."""
     state.phase[rows] = _CATCH_PHASE
-    state.acting[rows] = wheel(state.rules.num_players).seat.take(state.acting[rows] + 1)
+    state.acting[rows] = wheel(state.rules.num_players).seat.take(state.acting.take(rows) + 1)
 
 
 def _answer(state: State, rows: Rows, actions: NDArray[np.integer], due: _Due) -> None:
@@ -217,37 +208,55 @@ def _ask_victims(state: State, laid: NDArray[np.bool_], due: _Due) -> None:
         due.hold(rows)
 
 
-def _draw_cards(state: State, actions: NDArray[np.integer], due: _Due) -> None:
-    """Draws of one's own accord, and those that a card makes the next seat draw."""
+def _draw_cards(state: State, due: _Due, left: NDArray[np.uint8]) -> None:
+    """Draws of one's own accord, those that a card makes the next seat draw, and King Pigs.
+
+    Args:
+        state: the games.
+        due: what is to be drawn.
+        left: (n,) how many cards the players have left.
+    """
     rows = due.draws.nonzero()[0]
     if not rows.size:
         return
-    voluntary = actions[rows] == _DRAW
-    seats = np.where(voluntary, state.acting[rows], state.next_seats(rows))
-    first = dealing.give(state, rows, seats, due.draws[rows])
-    drawing = voluntary.nonzero()[0]
-    if drawing.size:
-        _go_on_after_draw(state, rows[drawing], first[drawing], due)
+    draws = due.draws.take(rows)
+    pigs = (draws == _UNTIL_COLOUR).nonzero()[0]
+    if pigs.size:
+        others = (draws != _UNTIL_COLOUR).nonzero()[0]
+        pigs, rows, draws = rows.take(pigs), rows.take(others), draws.take(others)
+        last_card = left.take(pigs) == 0
+        for last in (False, True):
+            some = (last_card == last).nonzero()[0]
+            if some.size:
+                effects.king_pig(state, pigs.take(some), last_card=last)
+
+    by_choice = draws == _ONE_BY_CHOICE
+    seats = where_bytes(by_choice, state.acting.take(rows), state.next_seats(rows))
+    first = dealing.give(state, rows, seats, draws)
+    chosen = by_choice.nonzero()[0]
+    if chosen.size:
+        _go_on_after_draw(state, rows.take(chosen), first.take(chosen), due)
 
 
 def _go_on_after_draw(state: State, rows: Rows, drawn: NDArray[np.uint8], due: _Due) -> None:
     """A drawn card that can be played may be played; otherwise the turn passes by itself."""
-    dealing.remember_lack(state, rows)
-    playable = legality.drawn_card_playable(state, rows, drawn).nonzero()[0]
-    rows = rows[playable]
+    at = state.at_seat(rows, state.acting.take(rows))
+    dealing.remember_lack(state, rows, at)
+    playable = legality.drawn_card_playable(state, rows, at, drawn).nonzero()[0]
+    rows = rows.take(playable)
     state.phase[rows] = _DRAWN
-    state.drawn[rows] = drawn[playable]
+    state.drawn[rows] = drawn.take(playable)
     due.hop[rows] = _STAY
 
 
 def _move_on(state: State, hop: NDArray[np.uint8]) -> None:
     """The turn moves on by each game's hop; where it does, the next player's turn begins."""
     table = wheel(state.rules.num_players)
-    state.turn[:] = table.after.take(state.turn + table.width * hop)
+    state.turn = table.after.take(state.turn + table.width * hop)
     stays = hop == _STAY
-    state.acting[:] = np.where(stays, state.acting, table.seat.take(state.turn))
-    state.phase[:] = np.where(stays, state.phase, _TURN)
-    state.drawn[:] = np.where(stays, state.drawn, NO_CARD)
+    state.acting = where_bytes(stays, state.acting, table.seat.take(state.turn))
+    state.phase = where_bytes(stays, state.phase, _TURN)
+    state.drawn = where_bytes(stays, state.drawn, NO_CARD)
     state.said &= stays
     state.guilty &= stays
 

@@ -21,7 +21,7 @@ from uno_env.game.cards import (
     Colour,
     kind_of_face,
 )
-from uno_env.game.dealing import can_draw
+from uno_env.game.dealing import nothing_to_draw
 from uno_env.game.rules import Rules
 from uno_env.game.state import Phase, State
 
@@ -130,7 +130,7 @@ def _why_no_draw(state: State, game: int, phase: Phase) -> str | None:
         return "a card has been drawn this turn"
     if phase != Phase.TURN:
         return f"no card can be drawn now: {_WAITS_FOR[phase]}"
-    if not can_draw(state, np.array([game]))[0]:
+    if nothing_to_draw(state, np.array([game])).size:
         return "there is no card to draw: the pile is empty and no discard lies below the top one"
     if state.rules.voluntary_draw == "without_match":
         top = int(state.top[game])

@@ -6,6 +6,7 @@ import dataclasses
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 from uno_env.game.cards import DECK_SIZES
@@ -184,6 +185,12 @@ class Rules:
     def deck_size(self) -> int:
         """Cards in the deck."""
         return DECK_SIZES[self.deck]
+
+
+@cache
+def interned(rules: Rules) -> Rules:
+    """The same object for equal rules: caches by rules find it without comparing all fields."""
+    return rules
 
 
 def _refuse_unknown(switches: Iterable[object]) -> None:

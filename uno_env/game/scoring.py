@@ -100,6 +100,14 @@ def win_rewards(winners: NDArray[np.bool_]) -> NDArray[np.float32]:
     return share / np.float32(players - 1)
 
 
+@cache
+def sole_win_rewards(num_players: int) -> NDArray[np.float32]:
+    """`win_rewards` by the seat that won; the last row, -1, for nobody: (P + 1, P) float32."""
+    rewards = win_rewards(np.eye(num_players + 1, num_players, dtype=np.bool_))
+    rewards.flags.writeable = False
+    return rewards
+
+
 def point_rewards(rules: Rules, points: NDArray[np.int32]) -> NDArray[np.float32]:
     """Zero-sum rewards for points: (n, P) int32 -> (n, P) float32, in points of the game.
 
