@@ -164,6 +164,7 @@ class ReferenceGame:
         drawn: the card just drawn, in phase ``drawn``.
         said: whether the player on turn has said UNO this turn.
         guilty: whether a Wild Draw 4 under ``bluff`` was laid while holding the active colour.
+        colour_before: what was active before a Wild Draw 4 that may still be challenged.
         known: per seat, cards that King Pigs dealt to it and it has not played since.
         lack: per seat and colour, cards received since it last drew under that active colour.
         happened: how often each event of the rules has occurred, over all rounds.
@@ -197,6 +198,7 @@ class ReferenceGame:
         self.drawn: str | None = None
         self.said = False
         self.guilty = False
+        self.colour_before: str | None = None
         self.still_to_ask: list[int] = []
         self.known: list[list[str]] = [[] for _ in range(self.num_players)]
         self.lack = [dict.fromkeys(COLOURS, NEVER) for _ in range(self.num_players)]
@@ -418,6 +420,7 @@ class ReferenceGame:
         self.drawn = None
         self.said = False
         self.guilty = False
+        self.colour_before = None
         for _ in range(self.num_players):
             self.on_turn = self.player = seat
             if self._turn_actions():
@@ -450,6 +453,8 @@ class ReferenceGame:
         card, colour = card_and_colour(play)
         hand = self.hands[self.on_turn]
         self.guilty = self._is_bluff(card)
+        if self.rules.wild_draw_four == "bluff" and card == "W+4":
+            self.colour_before = self.colour
         hand.remove(card)
         if card in self.known[self.on_turn]:
             self.known[self.on_turn].remove(card)
@@ -613,6 +618,7 @@ class ReferenceGame:
         """A hand is empty: the last card's draws, then points, then perhaps the game's end."""
         self.phase = "over"
         self.guilty = False
+        self.colour_before = None
         self.winner = self.on_turn
         if self.rules.last_card_draws:
             self._last_card_draws()
@@ -687,6 +693,7 @@ class ReferenceGame:
             "drawn": self.drawn,
             "said": self.said,
             "guilty": self.guilty,
+            "colour_before": self.colour_before,
             "over": self.phase == "over",
             "game_over": self.game_over,
             "game_winners": tuple(self.game_winners),

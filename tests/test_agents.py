@@ -112,7 +112,9 @@ def with_other_hidden_cards(position, rng):
         hand if seat == observer else (*known[seat], *(hidden.pop() for _ in loose[seat]))
         for seat, hand in enumerate(position.hands)
     ]
-    return dataclasses.replace(position, hands=tuple(hands), draw=tuple(hidden))
+    # Whether the Wild Draw 4 was a bluff follows from the cards.
+    guilty = position.colour_before in [card[0] for card in hands[position.on_turn]]
+    return dataclasses.replace(position, hands=tuple(hands), draw=tuple(hidden), guilty=guilty)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -172,6 +172,7 @@ OVER = {"phase": "over", "hands": ["", "B2"], "winner": 0}
 CATCH = {"phase": "catch", "hands": ["R5", "B2 B3"], "turn": 1, "on_turn": 0}
 BLUFF = {"rules": "official", "discard": "W+4", "colour": "R"}
 CHALLENGE = {**BLUFF, "phase": "challenge", "turn": 1, "on_turn": 0}
+BLUFFED_CATCH = {**BLUFF, **CATCH}
 
 
 @pytest.mark.parametrize(
@@ -184,7 +185,12 @@ CHALLENGE = {**BLUFF, "phase": "challenge", "turn": 1, "on_turn": 0}
         CHALLENGE,
         {**CHALLENGE, "guilty": True},
         {**CHALLENGE, "said": True, "hands": ["R5", "B2 B3"]},
-        {**BLUFF, "phase": "catch", "hands": ["R5", "B2"], "turn": 1, "on_turn": 0, "guilty": True},
+        {**CHALLENGE, "colour_before": "Y"},
+        {**CHALLENGE, "colour_before": "R", "guilty": True},
+        {**CHALLENGE, "colour_before": "R"},  # R5 G1: one of them may be a penalty
+        {**BLUFFED_CATCH, "colour_before": "R", "guilty": True},
+        {**BLUFFED_CATCH, "colour_before": "G"},
+        {**BLUFFED_CATCH, "guilty": True},
         {"phase": "drawn", "drawn": "R5"},
         {"phase": "drawn", "drawn": "W+4", "hands": ["W+4 G1", "B2"]},
         {"phase": "colour", "discard": "KP"},
@@ -221,6 +227,24 @@ def test_positions_of_every_kind(fields: dict[str, Any]) -> None:
         ({**CATCH, "rules": {"uno_call": "automatic"}}, "phase=catch: under uno_call automatic"),
         ({"guilty": True}, "guilty=True: it belongs to phases catch and challenge, with a W+4"),
         ({**CATCH, "guilty": True}, "guilty=True"),
+        (
+            {"colour_before": "R"},
+            "colour_before=R: it belongs to phases catch and challenge, with a W+4 on top and",
+        ),
+        ({**CATCH, "colour_before": "R"}, "colour_before=R: it belongs to phases catch and"),
+        ({**BLUFF, "colour_before": "R"}, "colour_before=R: it belongs to phases catch and"),
+        ({**CHALLENGE, "colour_before": "W"}, "colour_before='W': allowed is None or 'R' or 'Y'"),
+        (
+            {**CHALLENGE, "colour_before": "Y", "guilty": True},
+            "guilty=True, colour_before=Y: seat 0 holds no card of that colour",
+        ),
+        (
+            {**BLUFFED_CATCH, "colour_before": "R"},
+            "guilty=False, colour_before=R: seat 0 held a card of that colour before the W+4",
+        ),
+        ({**CHALLENGE, "colour_before": "R", "hands": ["R5 R1", "B2"]}, "guilty=False"),
+        ({**CHALLENGE, "colour_before": "R", "hands": ["R5 G1 G2 G3", "B2"]}, "guilty=False"),
+        ({**CHALLENGE, "colour_before": "R", "hands": ["R5", "B2"], "said": True}, "guilty=False"),
         ({"said": True, "rules": {"uno_call": "automatic"}}, "said=True in phase turn, uno_call"),
         ({"phase": "colour", "discard": "W", "said": True}, "said=True in phase colour"),
         (
@@ -289,6 +313,7 @@ def test_fields_are_no_position(fields: dict[str, Any], message: str) -> None:
         ({"drawn": "R5"}, "drawn='R5' in phase turn"),
         ({"said": True}, "said=True: before the opening card"),
         ({"guilty": True}, "guilty=True"),
+        ({"colour_before": "R"}, "colour_before=R"),
         ({"on_turn": 1}, "turn=0, on_turn=1 in phase turn"),
         ({"hands": ((), ("B2",))}, "the hand of seat 0 is empty"),
         ({"phase": "over"}, "with an opening card the colour and the phase are still to come"),

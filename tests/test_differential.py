@@ -110,7 +110,7 @@ def core_snapshot(batch: GameBatch, game: int) -> dict[str, Any]:
         for name in (
             *("phase", "turn", "on_turn", "hands", "discard", "draw", "colour", "direction"),
             *("dealer", "scores", "points", "winner", "drawn", "said", "guilty", "over"),
-            *("game_over", "game_winners", "known", "lack"),
+            *("colour_before", "game_over", "game_winners", "known", "lack"),
         )
     }
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reference import whole_deck
 
 from uno_env import CARDS, GameBatch, Position, Rules
-from uno_env.game.actions import Action
+from uno_env.game.actions import ACTIONS, Action
 from uno_env.game.observation import FULL_SIZE, HIGH, LAYOUT, OBSERVATION_SIZE
 from uno_env.game.rules import PRESETS
 
@@ -60,13 +60,16 @@ def other_worlds(
         and position.phase in ("catch", "challenge")
         and position.top == "W+4"
     )
+    # The colour it is about is seen by all, but not whether it was held.
+    held = [card[0] for card in hands[position.on_turn]]
+    guilty = may_be_guilty and position.colour_before in held
     for card in drawn:
         fields = {
             **vars(position),
             "hands": tuple(hands),
             "draw": tuple(hidden),
             "drawn": card,
-            "guilty": position.guilty != may_be_guilty,
+            "guilty": guilty,
         }
         batch = GameBatch(position.rules, 1)
         try:
@@ -104,6 +107,7 @@ def test_hidden_cards_change_neither_observation_nor_mask(preset: str, players: 
                     changed = (other.hands, other.draw) != (position.hands, position.draw)
                     compared[f"{position.phase} {role}"] += changed
                     known |= any(position.known) and changed
+                    compared["guilt"] += other.guilty != position.guilty
         if step % 8 == 0 and batch.done.any():
             batch.next_round(batch.done)
         if not batch.done.all():
@@ -115,6 +119,7 @@ def test_hidden_cards_change_neither_observation_nor_mask(preset: str, players: 
     for phase in wanted:
         assert compared[f"{phase} self"], compared
         assert compared[f"{phase} other"], compared
+    assert (compared.pop("guilt") > 0) == (preset == "official")
     assert known == (preset == "angry_birds")
 
 
@@ -193,6 +198,7 @@ CHALLENGE = {
     "turn": 1,
     "on_turn": 0,
 }
+LAID_ON_GREEN = CHALLENGE | {"colour_before": "G"}
 OPENING = {"hands": ["R5 R6", "G1 G2"], "opening": "KP", "draw": "R1"}
 OVER = {"hands": ["", "G1 G2"], "discard": "R9", "draw": "R1", "phase": "over", "winner": 0}
 SAID = {"hands": ["R5 R6", "G1 G2"], "discard": "R9", "draw": "R1", "said": True}
@@ -292,6 +298,10 @@ SLICES: list[tuple[str, Table, int, list[int]]] = [
         [1, 1, 0, 1, 0, 0, 0, 0, 2, 0, 0, 1, 3, 100, 0, 0, 0, 0],
     ),
     ("partners", TWO, 0, [0]),
+    ("colour_before", LAID_ON_GREEN, 0, [0, 0, 1, 0]),
+    ("colour_before", LAID_ON_GREEN, 1, [0, 0, 1, 0]),
+    ("colour_before", CHALLENGE, 1, [0, 0, 0, 0]),
+    ("colour_before", TWO, 0, [0, 0, 0, 0]),
 ]
 """A slice, a table, who looks at it, and all that the slice says."""
 
@@ -320,6 +330,42 @@ def test_slice_says_what_the_table_shows(
 ) -> None:
     (seen,) = load(table).observe(seat)
     assert seen[LAYOUT[name]].tolist() == content
+
+
+BLUFFED: dict[str, Any] = {
+    "rules": "official",
+    "hands": ["W+4 Y1", "G1 G2", "B1 B2"],
+    "discard": "W",
+    "colour": "Y",
+    "draw": "R1 R2 R3 R4 R5 R6 R7 R8 R9",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "before", "after"),
+    [
+        ({}, ["W+4:B", "let-go", "let-go"], ["challenge"]),
+        ({}, ["W+4:B", "catch"], ["challenge"]),
+        ({"hands": ["W+4 R1", "G1 G2", "B1 B2"]}, ["W+4:Y", "let-go", "let-go"], ["challenge"]),
+        ({"hands": ["W+4 Y1 Y2", "G1 G2", "B1 B2"]}, ["W+4:B"], ["accept", "draw"]),
+        ({"rules": {"preset": "official", "uno_call": "automatic"}}, ["W+4:B"], ["accept"]),
+        ({"rules": {"preset": "official", "uno_enforcement": "automatic"}}, ["W+4:B"], ["accept"]),
+        ({"hands": ["W+4 Y1", "G1 W+4", "B1 B2"], "turn": 1}, ["uno", "W+4:R"], ["challenge"]),
+        ({"hands": ["W+4", "G1 G2", "B1 B2"]}, [], ["W+4:B"]),
+        ({"rules": "angry_birds", "hands": ["W+4 G1", "G1 G2", "B1 B2"]}, [], ["W+4:B"]),
+    ],
+)
+def test_colour_before_is_seen_by_all_until_the_challenge_is_decided(
+    change: Table, before: list[str], after: list[str]
+) -> None:
+    batch = load(BLUFFED | change)
+    for number, action in enumerate(before + after):
+        batch.step(np.array([ACTIONS.index(action)]))
+        shown = action != "uno" and number < len(before)
+        for seat in range(3):
+            (seen,) = batch.observe(seat)
+            assert seen[LAYOUT["colour_before"]].tolist() == [0, int(shown), 0, 0]
+        assert batch.position(0).colour_before == ("Y" if shown else None)
 
 
 # --- Everything there is -------------------------------------------------------------------------

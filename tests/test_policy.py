@@ -124,7 +124,7 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
     [
         ({"uno_env.format": "2"}, "its format is 2, this version reads 1"),
         ({"uno_env.actions": "9"}, "its actions is 9"),
-        ({"uno_env.observation": "0"}, "its observation is 0"),
+        ({"uno_env.observation": "1"}, "its observation is 1, this version reads 2"),
         ({"uno_env.network": "mlp"}, "its network is mlp"),
         ({"uno_env.rules": "chess"}, "unknown preset 'chess'"),
         ({"uno_env.training": "{"}, "training summary is no JSON"),

@@ -13,6 +13,7 @@ from uno_env.game.cards import (
     CARD_KIND,
     FACE_KIND,
     NO_CARD,
+    NO_COLOUR,
     NUM_KINDS,
     NUM_SYMBOLS,
     WILD_KINDS,
@@ -57,6 +58,7 @@ def begin_turn(state: State, rows: Rows, hop: int | NDArray[np.uint8]) -> None:
     state.drawn[rows] = NO_CARD
     state.said[rows] = False
     state.guilty[rows] = False
+    state.colour_before[rows] = NO_COLOUR
 
 
 def king_pig(state: State, rows: Rows, *, last_card: bool) -> None:

@@ -24,6 +24,7 @@ from uno_env.game.cards import (
     CARD_BITS,
     CARD_KIND,
     NO_CARD,
+    NO_COLOUR,
     NUM_CARDS,
     NUM_COLOURS,
     NUM_FACES,
@@ -39,7 +40,7 @@ from uno_env.game.legality import OF_COLOUR
 from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
 from uno_env.game.state import LACK_CAP, Phase, Rows, State
 
-OBSERVATION_LAYOUT_VERSION = 1
+OBSERVATION_LAYOUT_VERSION = 2
 
 _OPPONENTS = MAX_PLAYERS - 1
 _DRAWN, _OVER = int(Phase.DRAWN), int(Phase.OVER)
@@ -122,6 +123,13 @@ _FEATURES = (
     Feature("target", 2, 255, 1 / 32, "the target // 32 up to 255, % 32"),
     Feature("rules", len(_SWITCHES), 100, 1 / 10, ", ".join(name for name, _ in _SWITCHES)),
     Feature("partners", 1, 1, 1, "house rule partners"),
+    Feature(
+        "colour_before",
+        NUM_COLOURS,
+        1,
+        1,
+        "the colour active before the Wild Draw 4 that may still be challenged; else zeros",
+    ),
 )
 
 
@@ -221,6 +229,9 @@ _TABLE_ROWS = _table_rows()
 
 _FACES_OF_CARD = count_faces(CARD_BITS[:, 0].copy(), CARD_BITS[:, 1].copy())
 """The features `drawn`, by card: (113, 64)."""
+
+_COLOUR_ROWS = np.eye(NO_COLOUR + 1, NUM_COLOURS, dtype=np.uint8)
+"""The feature `colour_before`, by colour; zeros for `NO_COLOUR`: (5, 4)."""
 
 
 def _digits(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -322,6 +333,10 @@ def _observe_table(
     if drawn.size:
         cards = state.drawn.take(rows.take(drawn))
         out[drawn, LAYOUT["drawn"]] = _FACES_OF_CARD.take(cards, axis=0)
+
+    if state.rules.wild_draw_four == "bluff":
+        before = state.colour_before.take(rows)
+        out[:, LAYOUT["colour_before"]] = _COLOUR_ROWS.take(before, axis=0)
 
 
 _PILE_START = OBSERVATION_SIZE + MAX_PLAYERS * NUM_KINDS

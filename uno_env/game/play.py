@@ -17,6 +17,7 @@ from uno_env.game.actions import NUM_ACTIONS, Action
 from uno_env.game.cards import (
     FACE_BITS,
     NO_CARD,
+    NO_COLOUR,
     NUM_FACES,
     NUM_SYMBOLS,
     Symbol,
@@ -135,6 +136,7 @@ def _lay_cards(
     if state.rules.wild_draw_four == "bluff":
         bluff = is_play & (actions % NUM_SYMBOLS == _WILD_DRAW_FOUR)
         state.guilty |= bluff & legality.holds_active_colour(hand[:, 0] | hand[:, 1], state.top)
+        state.colour_before = where_bytes(bluff, state.top // NUM_SYMBOLS, state.colour_before)
     card = one_of(hand & bits)
     hand ^= card
     put_sets(state.flat_hands, at, hand)
@@ -259,6 +261,8 @@ def _move_on(state: State, hop: NDArray[np.uint8]) -> None:
     state.drawn = where_bytes(stays, state.drawn, NO_CARD)
     state.said &= stays
     state.guilty &= stays
+    if state.rules.wild_draw_four == "bluff":
+        state.colour_before = where_bytes(stays, state.colour_before, NO_COLOUR)
 
 
 def settle(state: State, rows: Rows | None) -> None:

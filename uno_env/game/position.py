@@ -13,7 +13,7 @@ from uno_env.game import scoring
 from uno_env.game.cards import CARDS, KIND_OF_TEXT, Colour, parse_card
 from uno_env.game.checks import one_of, whole_number
 from uno_env.game.rules import Rules
-from uno_env.game.setup import PHASES
+from uno_env.game.setup import COLOUR_NAMES, PHASES
 from uno_env.game.state import LACK_CAP, NO_SEAT
 from uno_env.game.validity import colour_of, validate
 
@@ -63,6 +63,9 @@ class Position:
     """Whether UNO has been said this turn."""
     guilty: bool = False
     """Whether the Wild Draw 4 on top was laid while holding the active colour."""
+    colour_before: str | None = None
+    """The colour active before the Wild Draw 4 on top that may still be challenged; None where
+    there is none, or where it is not said."""
     winner: int | None = None
     """Who went out."""
     points: tuple[int, ...] = ()
@@ -251,6 +254,7 @@ def _normalise(position: Position) -> None:
             put(name, _card(name, getattr(position, name)))
     for name in ("said", "guilty"):
         put(name, one_of(name, getattr(position, name), True, False))
+    put("colour_before", one_of("colour_before", position.colour_before, None, *COLOUR_NAMES))
     put("direction", one_of("direction", position.direction, 1, -1))
     put("phase", one_of("phase", position.phase, *PHASES))
     if position.colour is None and position.discard and position.phase != "colour":

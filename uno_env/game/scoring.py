@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from uno_env.game.cards import (
     KIND_BITS,
+    NO_COLOUR,
     NUM_COLOURED_SYMBOLS,
     NUM_COLOURS,
     WILD_KINDS,
@@ -62,6 +63,7 @@ def end_round(state: State, rows: Rows, winners: NDArray[np.integer]) -> None:
     state.points[rows] = points
     state.scores[rows] += points
     state.winner[rows] = winners
+    state.colour_before[rows] = NO_COLOUR  # a last card is not challenged
     state.phase[rows] = Phase.OVER
 
 

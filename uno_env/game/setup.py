@@ -16,6 +16,7 @@ from uno_env.game.cards import (
     FACE_KIND,
     KIND_OF_TEXT,
     NO_CARD,
+    NO_COLOUR,
     NUM_CARDS,
     NUM_COLOURED_SYMBOLS,
     NUM_SYMBOLS,
@@ -56,6 +57,7 @@ def read(state: State, game: int) -> dict[str, Any]:
     buried = list(_cards_of_set(state.discard[game]))
     buried.remove(top_card)
     drawn = int(state.drawn[game])
+    before = int(state.colour_before[game])
     winner = int(state.winner[game])
     pile = state.pile[game, state.pile_at[game] :]
     return {
@@ -73,6 +75,7 @@ def read(state: State, game: int) -> dict[str, Any]:
         "drawn": CARDS[CARD_KIND[drawn]] if phase == Phase.DRAWN else None,
         "said": bool(state.said[game]),
         "guilty": bool(state.guilty[game]),
+        "colour_before": None if before == NO_COLOUR else Colour(before).name,
         "winner": None if winner == NO_SEAT else winner,
         "points": tuple(map(int, state.points[game])),
         "known": tuple(_cards_of_set(hand) for hand in state.known[game]),
@@ -115,6 +118,8 @@ def write(state: State, game: int, position: Position) -> None:
         state.drawn[game] = np.flatnonzero(kind == CARD_KIND)[0]
     state.said[game] = position.said
     state.guilty[game] = position.guilty
+    before = position.colour_before
+    state.colour_before[game] = NO_COLOUR if before is None else COLOUR_NAMES.index(before)
     state.dealer[game] = position.dealer
     state.winner[game] = NO_SEAT if position.winner is None else position.winner
     state.points[game] = position.points

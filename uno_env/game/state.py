@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from uno_env.game.cards import NO_CARD, NUM_COLOURS, Words
+from uno_env.game.cards import NO_CARD, NO_COLOUR, NUM_COLOURS, Words
 from uno_env.game.rules import Rules
 
 Rows: TypeAlias = NDArray[np.intp]
@@ -137,6 +137,9 @@ class State:
     """(N,) whether the player has said UNO this turn."""
     guilty: NDArray[np.bool_]
     """(N,) whether the Wild Draw 4 just played was a bluff."""
+    colour_before: NDArray[np.uint8]
+    """(N,) the colour active before the Wild Draw 4 that may still be challenged, else
+    `NO_COLOUR`."""
     dealer: NDArray[np.uint8]
     """(N,) the dealer's seat."""
     winner: NDArray[np.int8]
@@ -169,6 +172,7 @@ class State:
             drawn=np.full(num_games, NO_CARD, np.uint8),
             said=np.zeros(num_games, np.bool_),
             guilty=np.zeros(num_games, np.bool_),
+            colour_before=np.full(num_games, NO_COLOUR, np.uint8),
             dealer=np.zeros(num_games, np.uint8),
             winner=np.full(num_games, NO_SEAT, np.int8),
             points=np.zeros((num_games, players), np.int32),

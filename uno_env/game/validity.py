@@ -129,10 +129,35 @@ def _validate_phase(position: Position) -> None:
             "guilty=True: it belongs to phases catch and challenge, with a W+4 on top and "
             "wild_draw_four bluff"
         )
+    if position.colour_before is not None:
+        if not (bluffed and asked):
+            raise ValueError(
+                f"colour_before={position.colour_before}: it belongs to phases catch and "
+                "challenge, with a W+4 on top and wild_draw_four bluff"
+            )
+        _validate_guilt(position)
     if position.said and (rules.uno_call == "automatic" or phase == "colour"):
         raise ValueError(
             f"said=True in phase {phase}, uno_call {rules.uno_call}: UNO is said on one's turn, "
             "where uno_call is explicit"
+        )
+
+
+def _validate_guilt(position: Position) -> None:
+    """Who holds the colour of before is guilty, unless it all came with a penalty."""
+    hand, rules = position.hands[position.on_turn], position.rules
+    of_colour = [colour_of(card) == position.colour_before for card in hand]
+    caught = position.phase == "challenge" and rules.uno_call == "explicit" and not position.said
+    may_be_drawn = caught and 2 <= len(hand) <= 1 + rules.uno_penalty and not all(of_colour)
+    if position.guilty and not any(of_colour):
+        raise ValueError(
+            f"guilty=True, colour_before={position.colour_before}: seat {position.on_turn} holds "
+            "no card of that colour"
+        )
+    if not position.guilty and any(of_colour) and not may_be_drawn:
+        raise ValueError(
+            f"guilty=False, colour_before={position.colour_before}: seat {position.on_turn} held "
+            "a card of that colour before the W+4 was laid"
         )
 
 
