@@ -176,14 +176,14 @@ def one_of(sets: Words) -> Words:
     return lowest
 
 
-_ALL_WILDS = word_of(
+ALL_WILDS = word_of(
     face_of(colour, symbol)
     for colour in Colour
     for symbol in range(NUM_COLOURED_SYMBOLS, NUM_SYMBOLS)
 )
 _NUM_WILDS = len(WILD_KINDS)
-_GATHER_WILDS = np.uint64(1 + 2**13 + 2**26 + 2**39)
-_WILDS_GATHERED = np.uint64(NUM_FACES - NUM_COLOURS * _NUM_WILDS)
+GATHER_WILDS = np.uint64(1 + 2**13 + 2**26 + 2**39)
+WILDS_GATHERED = np.uint64(NUM_FACES - NUM_COLOURS * _NUM_WILDS)
 """To multiply with and to shift right by: the four times three bits of the wilds, 16 apart, come to
 stand side by side. Partial products that fall elsewhere meet nothing and carry nothing."""
 
@@ -200,7 +200,7 @@ def _lowest_wilds() -> NDArray[np.uint64]:
     return table
 
 
-_LOWEST_WILDS = _lowest_wilds()
+LOWEST_WILDS = _lowest_wilds()
 
 
 def count_faces(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -215,10 +215,10 @@ def count_faces(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArra
     Returns:
         (..., 64) uint8.
     """
-    held = first & _ALL_WILDS
-    gathered = (held * _GATHER_WILDS) >> _WILDS_GATHERED
+    held = first & ALL_WILDS
+    gathered = (held * GATHER_WILDS) >> WILDS_GATHERED
     words = first ^ held
-    words |= _LOWEST_WILDS.take(gathered.view(np.int64))
+    words |= LOWEST_WILDS.take(gathered.view(np.int64))
     counts = _bits(words)
     # Eight counts, a byte each, are added as one number; none is above 2.
     counts.view(np.uint64)[:] += _bits(second).view(np.uint64)

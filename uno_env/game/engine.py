@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uno_env.game import dealing, effects, legality, observation, reasons, scoring, setup
+from uno_env.game import dealing, effects, legality, observation, reasons, scoring, setup, single
 from uno_env.game.actions import ACTIONS, NUM_ACTIONS
 from uno_env.game.cards import set_sizes
 from uno_env.game.checks import MAX_SEED, whole_number, whole_numbers
@@ -67,6 +67,8 @@ class GameBatch:
     @property
     def legal(self) -> NDArray[np.bool_]:
         """The actions that seat may take: (N, A) bool."""
+        if self.num_games == 1:
+            return single.legal(self.state)
         return legality.unpack(self.state.legal)
 
     def legal_of(self, where: ArrayLike) -> NDArray[np.bool_]:
@@ -76,7 +78,7 @@ class GameBatch:
     @property
     def done(self) -> NDArray[np.bool_]:
         """Whether the round is over: (N,) bool."""
-        return self.state.phase == Phase.OVER
+        return self.state.phase == _OVER
 
     @property
     def winner(self) -> NDArray[np.int8]:
@@ -116,6 +118,8 @@ class GameBatch:
             seat: an index, or one for each game; by default the seat to act.
             where: which games, as for `reset`; all by default.
         """
+        if self.num_games == 1 and where is None:
+            return single.observe(self.state, self._only_seat(seat))
         rows = self._rows(where)
         return observation.observe(self.state, rows, self._seats(seat, rows))
 
@@ -128,6 +132,14 @@ class GameBatch:
         """
         rows = self._rows(where)
         return observation.observe_all(self.state, rows, self._seats(seat, rows))
+
+    def _only_seat(self, seat: ArrayLike | None) -> int:
+        """The seat asked for in a batch of one."""
+        if seat is None:
+            return int(self.state.acting.item(0))
+        if type(seat) is int and 0 <= seat < self.rules.num_players:
+            return seat
+        return int(self._seats(seat, self.state.all_rows)[0])
 
     def _seats(self, seat: ArrayLike | None, rows: Rows) -> NDArray[np.intp]:
         if seat is None:
@@ -294,10 +306,12 @@ class GameBatch:
     def _step(
         self, games: State, actions: NDArray[np.integer]
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        rewards = np.zeros((games.num_games, self.rules.num_players), np.float32)
+        if games.num_games == 1 and single.step(games, int(actions[0])):
+            return rewards, games.phase == _OVER
         before = games.phase == _OVER
         play(games, actions.astype(np.intp, copy=False))
         done = games.phase == _OVER
-        rewards = np.zeros((games.num_games, self.rules.num_players), np.float32)
         ended = (done & ~before).nonzero()[0]
         if ended.size:
             winners = games.winner.take(ended)

@@ -55,49 +55,49 @@ _OF_SYMBOL: Faces = np.array(
 )
 """The faces of each coloured symbol, by symbol; nothing for a wild, which has none to match."""
 
-_MATCHES: Faces = np.array(
+MATCHES: Faces = np.array(
     [OF_COLOUR[face // NUM_SYMBOLS] | _OF_SYMBOL[face % NUM_SYMBOLS] for face in range(NUM_FACES)]
 )
 """The faces that match each top face, by top face."""
 
-_ACTIVE_COLOUR: Faces = OF_COLOUR[np.arange(NUM_FACES) // NUM_SYMBOLS]
+ACTIVE_COLOUR: Faces = OF_COLOUR[np.arange(NUM_FACES) // NUM_SYMBOLS]
 """The coloured faces of the active colour, by top face."""
 
-_WILDS = word_of(
+WILDS = word_of(
     face_of(colour, symbol) for colour in Colour for symbol in range(Symbol.WILD, NUM_SYMBOLS)
 )
-_WILD_DRAW_FOURS = word_of(face_of(colour, Symbol.WILD_DRAW_FOUR) for colour in Colour)
+WILD_DRAW_FOURS = word_of(face_of(colour, Symbol.WILD_DRAW_FOUR) for colour in Colour)
 _ALL = np.uint64(2**64 - 1)
 _ONE_COLOUR, _TWO_COLOURS = np.uint64(NUM_SYMBOLS), np.uint64(2 * NUM_SYMBOLS)
-_FIRST_COLOUR = word_of(range(NUM_SYMBOLS))
-_EACH_COLOUR = word_of(face_of(colour, 0) for colour in Colour)
+FIRST_COLOUR = word_of(range(NUM_SYMBOLS))
+EACH_COLOUR = word_of(face_of(colour, 0) for colour in Colour)
 """To multiply with: what stands in the first colour then stands in all four."""
 _DRAWN = int(Phase.DRAWN)
 _WILD_DRAW_FOUR_KIND = KIND_OF_TEXT["W+4"]
-_WITHOUT_WILD_DRAW_FOUR = np.array([_ALL, _ALL ^ _WILD_DRAW_FOURS])
+_WITHOUT_WILD_DRAW_FOUR = np.array([_ALL, _ALL ^ WILD_DRAW_FOURS])
 
-_FACES_OF_CARD: Faces = np.array(
+FACES_OF_CARD: Faces = np.array(
     [word_of(np.flatnonzero(CARD_KIND[card] == FACE_KIND)) for card in range(NUM_CARDS + 1)]
 )
 """The faces that each card can lie as, by card; none for `NO_CARD`."""
 
 
-_PLAYABLE_AFTER = np.where(np.arange(NUM_CARDS + 1) == NO_CARD, _ALL, _FACES_OF_CARD)
+PLAYABLE_AFTER = np.where(np.arange(NUM_CARDS + 1) == NO_CARD, _ALL, FACES_OF_CARD)
 """Which faces the card just drawn leaves to be played ("A turn"): its own, or all without one."""
 
 
 def matching_cards(hands: Faces, top: NDArray[np.uint8]) -> Faces:
     """Coloured cards of the active colour, or of the top card's number or symbol ("Words")."""
-    return hands & _MATCHES.take(top)
+    return hands & MATCHES.take(top)
 
 
 def wilds(hands: Faces) -> Faces:
     """Wilds held, each under all four colours ("A turn": any colour may be named)."""
-    held = hands & _WILDS
+    held = hands & WILDS
     held |= held >> _TWO_COLOURS
     held |= held >> _ONE_COLOUR
-    held &= _FIRST_COLOUR
-    held *= _EACH_COLOUR
+    held &= FIRST_COLOUR
+    held *= EACH_COLOUR
     return held
 
 
@@ -143,7 +143,7 @@ def drawn_card_playable(
         cards: (n,) the cards; none where it is `NO_CARD`.
     """
     top = state.top.take(rows)
-    fits = (_FACES_OF_CARD.take(cards) & (_MATCHES.take(top) | _WILDS)) != 0
+    fits = (FACES_OF_CARD.take(cards) & (MATCHES.take(top) | WILDS)) != 0
     # Of a Wild Draw 4 alone the other cards in hand decide.
     fours = (CARD_KIND.take(cards) == _WILD_DRAW_FOUR_KIND).nonzero()[0]
     if fours.size:
@@ -155,7 +155,7 @@ def drawn_card_playable(
 
 def holds_active_colour(hands: Faces, top: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Whether hands hold a card of the active colour ("Bluffing": guilty)."""
-    return (hands & _ACTIVE_COLOUR.take(top)) != 0
+    return (hands & ACTIVE_COLOUR.take(top)) != 0
 
 
 def may_say_uno(
@@ -175,7 +175,7 @@ def forgot_uno(
 
 
 @cache
-def _phase_actions(rules: Rules) -> NDArray[np.uint64]:
+def phase_actions(rules: Rules) -> NDArray[np.uint64]:
     """The actions, but for plays and UNO, that each phase offers if nothing else forbids them."""
     offered: dict[Phase, list[int]] = {
         Phase.TURN: [Action.DRAW],
@@ -189,8 +189,8 @@ def _phase_actions(rules: Rules) -> NDArray[np.uint64]:
     )
 
 
-_DRAW_BIT = np.uint64(bit_in_second_word(Action.DRAW))
-_UNO_BIT = np.uint64(bit_in_second_word(Action.UNO))
+DRAW_BIT = np.uint64(bit_in_second_word(Action.DRAW))
+UNO_BIT = np.uint64(bit_in_second_word(Action.UNO))
 
 
 def _of(array: NDArray[_T], rows: Rows | None) -> NDArray[_T]:
@@ -213,16 +213,16 @@ def refresh(state: State, rows: Rows | None) -> NDArray[np.bool_]:
     matching = matching_cards(faces, top)
 
     plays = playable(rules, faces, top, matching)
-    plays &= _PLAYABLE_AFTER.take(_of(state.drawn, rows))
+    plays &= PLAYABLE_AFTER.take(_of(state.drawn, rows))
     plays[(phase > _DRAWN).nonzero()[0]] = 0
 
-    others = _phase_actions(rules).take(phase)
+    others = phase_actions(rules).take(phase)
     if rules.voluntary_draw == "without_match":
-        others[(matching != 0).nonzero()[0]] &= ~_DRAW_BIT
-    others[nothing_to_draw(state, rows)] &= ~_DRAW_BIT
+        others[(matching != 0).nonzero()[0]] &= ~DRAW_BIT
+    others[nothing_to_draw(state, rows)] &= ~DRAW_BIT
     if rules.uno_call == "explicit":
         may = may_say_uno(set_sizes(hand), plays, _of(state.said, rows))
-        others[may.nonzero()[0]] |= _UNO_BIT
+        others[may.nonzero()[0]] |= UNO_BIT
     legal = np.empty((len(plays), 2), np.uint64)
     legal[:, 0] = plays
     legal[:, 1] = others

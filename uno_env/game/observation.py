@@ -46,7 +46,7 @@ _OPPONENTS = MAX_PLAYERS - 1
 _DRAWN, _OVER = int(Phase.DRAWN), int(Phase.OVER)
 POINTS_UNIT = 5
 """Points of cards are given in this unit, rounded down."""
-_DIGIT = 32
+DIGIT = 32
 """Scores are written with two digits of this base, the higher one cut off at 255."""
 
 
@@ -160,25 +160,26 @@ SCALE: NDArray[np.float32] = np.repeat(
 )
 """What to multiply each number with for a network: (F,)."""
 
-_COLOUR_WORDS: NDArray[np.uint64] = np.array(
+COLOUR_WORDS: NDArray[np.uint64] = np.array(
     [*OF_COLOUR, ~np.bitwise_or.reduce(OF_COLOUR)], np.uint64
 )[:, None, None]
 """The faces of each colour, then the wilds: (5, 1, 1)."""
 
 
 @cache
-def _deck(size: int) -> Words:
+def deck_words(size: int) -> Words:
+    """The cards of a deck as a set: (2,)."""
     return np.bitwise_or.reduce(CARD_BITS[:size], axis=0)
 
 
-_VIEW_SEATS = MAX_PLAYERS
-"""A *view* is a turn and an observer in one number: ``_VIEW_SEATS * turn + seat``."""
+VIEW_SEATS = MAX_PLAYERS
+"""A *view* is a turn and an observer in one number: ``VIEW_SEATS * turn + seat``."""
 
 
 @cache
-def _seats_by_place(num_players: int) -> NDArray[np.intp]:
+def seats_by_place(num_players: int) -> NDArray[np.intp]:
     """The seats at places 0 to P - 1, by view: (P, 2 P x 10)."""
-    table = np.zeros((num_players, 2 * num_players, _VIEW_SEATS), np.intp)
+    table = np.zeros((num_players, 2 * num_players, VIEW_SEATS), np.intp)
     seats = np.arange(num_players)
     for turn in range(2 * num_players):
         step = 1 if turn < num_players else -1
@@ -187,15 +188,15 @@ def _seats_by_place(num_players: int) -> NDArray[np.intp]:
 
 
 @cache
-def _view_rows(num_players: int) -> NDArray[np.void]:
+def view_rows(num_players: int) -> NDArray[np.void]:
     """The features from `clockwise` to `on_turn`, by view: (2 P x 10,) records."""
-    turns = np.arange(2 * num_players).repeat(_VIEW_SEATS)
+    turns = np.arange(2 * num_players).repeat(VIEW_SEATS)
     on_turn = turns % num_players
-    place = np.argmax(_seats_by_place(num_players) == on_turn, axis=0)
+    place = np.argmax(seats_by_place(num_players) == on_turn, axis=0)
     rows = np.zeros((len(turns), OBSERVATION_SIZE), np.uint8)
     rows[:, LAYOUT["clockwise"].start] = turns < num_players
     rows[np.arange(len(turns)), LAYOUT["on_turn"].start + place] = 1
-    return _records(rows, _VIEW_COLUMNS).copy()
+    return _records(rows, VIEW_COLUMNS).copy()
 
 
 def _table_rows() -> NDArray[np.void]:
@@ -210,7 +211,7 @@ def _table_rows() -> NDArray[np.void]:
     rows[Phase.COLOUR, ..., LAYOUT["colour"]] = 0
     rows[:, :, 1, :, LAYOUT["to_act"].start] = 1
     rows[..., 1, LAYOUT["said"].start] = 1
-    return _records(rows.reshape(-1, OBSERVATION_SIZE), _TABLE_COLUMNS).copy()
+    return _records(rows.reshape(-1, OBSERVATION_SIZE), TABLE_COLUMNS).copy()
 
 
 def _records(rows: NDArray[np.uint8], columns: slice) -> NDArray[np.void]:
@@ -223,23 +224,23 @@ def _records(rows: NDArray[np.uint8], columns: slice) -> NDArray[np.void]:
 
 
 # Features that stand side by side and depend on little are written together, from a table.
-_TABLE_COLUMNS = slice(LAYOUT["top"].start, LAYOUT["said"].stop)
-_VIEW_COLUMNS = slice(LAYOUT["clockwise"].start, LAYOUT["on_turn"].stop)
-_TABLE_ROWS = _table_rows()
+TABLE_COLUMNS = slice(LAYOUT["top"].start, LAYOUT["said"].stop)
+VIEW_COLUMNS = slice(LAYOUT["clockwise"].start, LAYOUT["on_turn"].stop)
+TABLE_ROWS = _table_rows()
 
-_FACES_OF_CARD = count_faces(CARD_BITS[:, 0].copy(), CARD_BITS[:, 1].copy())
+FACES_OF_CARD = count_faces(CARD_BITS[:, 0].copy(), CARD_BITS[:, 1].copy())
 """The features `drawn`, by card: (113, 64)."""
 
-_COLOUR_ROWS = np.eye(NO_COLOUR + 1, NUM_COLOURS, dtype=np.uint8)
+COLOUR_ROWS = np.eye(NO_COLOUR + 1, NUM_COLOURS, dtype=np.uint8)
 """The feature `colour_before`, by colour; zeros for `NO_COLOUR`: (5, 4)."""
 
 
 def _digits(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    return np.minimum(numbers // _DIGIT, 255), numbers % _DIGIT
+    return np.minimum(numbers // DIGIT, 255), numbers % DIGIT
 
 
 @cache
-def _constant_part(rules: Rules) -> NDArray[np.uint8]:
+def constant_part(rules: Rules) -> NDArray[np.uint8]:
     """The features that the rules alone decide, the others zero: (F,)."""
     row = np.zeros(OBSERVATION_SIZE, np.uint8)
     row[LAYOUT["num_players"]][rules.num_players - MIN_PLAYERS] = 1
@@ -256,16 +257,16 @@ def observe(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np.uin
     out = np.empty((len(rows), OBSERVATION_SIZE), np.uint8)
     if not rows.size:
         return out
-    out[:] = _constant_part(rules)
-    view = _VIEW_SEATS * state.turn.take(rows) + seats
+    out[:] = constant_part(rules)
+    view = VIEW_SEATS * state.turn.take(rows) + seats
     # Places come first in the arrays here, games second.
-    at = rows * players + _seats_by_place(players).take(view, axis=1)
+    at = rows * players + seats_by_place(players).take(view, axis=1)
     hands = take_sets(state.flat_hands, at)
 
     _observe_cards(out, state, rows, hands[0])
     _observe_known(out, take_sets(state.flat_known, at[1:]))
     _observe_table(out, state, rows, seats)
-    _records(out, _VIEW_COLUMNS)[:] = _view_rows(players).take(view)
+    _records(out, VIEW_COLUMNS)[:] = view_rows(players).take(view)
 
     # The four counts of a seat, a byte each, are moved as one number.
     lack = LACK_CAP * 0x01010101 - state.flat_lack.take(at[1:].T)
@@ -285,7 +286,7 @@ def _observe_cards(out: NDArray[np.uint8], state: State, rows: Rows, hand: Words
     """The observers' hands (n, 2), the unseen cards, and how many are in the two piles."""
     discard = take_sets(state.discard, rows)
     seen = hand | discard
-    deck = _deck(state.rules.deck_size)
+    deck = deck_words(state.rules.deck_size)
     first, second = np.empty((2, 2, len(rows)), np.uint64)
     for words, copy in ((first, 0), (second, 1)):
         words[0] = hand[:, copy]
@@ -306,8 +307,8 @@ def _observe_known(out: NDArray[np.uint8], known: Words) -> None:
     first, second = together.take(some, axis=0).T.copy()
     out[some, LAYOUT["known"]] = count_faces(first, second)
     first, second = known.take(some, axis=1).transpose(2, 0, 1)
-    colours = np.bitwise_count(first & _COLOUR_WORDS)
-    colours += np.bitwise_count(second & _COLOUR_WORDS)
+    colours = np.bitwise_count(first & COLOUR_WORDS)
+    colours += np.bitwise_count(second & COLOUR_WORDS)
     start = LAYOUT["known_colours"].start
     by_row = colours.transpose(2, 1, 0).reshape(len(some), -1)
     out[some, start : start + by_row.shape[1]] = by_row
@@ -326,17 +327,17 @@ def _observe_table(
     at += state.top.take(rows)
     at *= 4
     at += flags
-    _records(out, _TABLE_COLUMNS)[:] = _TABLE_ROWS.take(at)
+    _records(out, TABLE_COLUMNS)[:] = TABLE_ROWS.take(at)
 
     # Only who has drawn the card sees it.
     drawn = (acting & (phase == _DRAWN)).nonzero()[0]
     if drawn.size:
         cards = state.drawn.take(rows.take(drawn))
-        out[drawn, LAYOUT["drawn"]] = _FACES_OF_CARD.take(cards, axis=0)
+        out[drawn, LAYOUT["drawn"]] = FACES_OF_CARD.take(cards, axis=0)
 
     if state.rules.wild_draw_four == "bluff":
         before = state.colour_before.take(rows)
-        out[:, LAYOUT["colour_before"]] = _COLOUR_ROWS.take(before, axis=0)
+        out[:, LAYOUT["colour_before"]] = COLOUR_ROWS.take(before, axis=0)
 
 
 _PILE_START = OBSERVATION_SIZE + MAX_PLAYERS * NUM_KINDS
@@ -353,8 +354,8 @@ def observe_all(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np
     players = state.rules.num_players
     out = np.zeros((len(rows), FULL_SIZE), np.uint8)
     out[:, :OBSERVATION_SIZE] = observe(state, rows, seats)
-    view = _VIEW_SEATS * state.turn.take(rows) + seats
-    at = rows[:, None] * players + _seats_by_place(players).take(view, axis=1).T
+    view = VIEW_SEATS * state.turn.take(rows) + seats
+    at = rows[:, None] * players + seats_by_place(players).take(view, axis=1).T
     hands = count_kinds(take_sets(state.flat_hands, at)).reshape(len(rows), -1)
     out[:, OBSERVATION_SIZE : OBSERVATION_SIZE + hands.shape[1]] = hands
     places = state.pile_at[rows].astype(np.intp)[:, None] + np.arange(NUM_CARDS)

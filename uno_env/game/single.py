@@ -1,0 +1,387 @@
+"""A batch of one: its common steps and its observation, in plain integers.
+
+Numpy takes as long for one game as for a hundred. So what happens at most steps of a single game is
+done here once more with Python's own integers, ten times as fast: cards laid and drawn, UNO said, a
+drawn card kept, King Pigs. The rest is left to `play`, which knows all the rules: catches,
+challenges, reshuffles, the end of a round. Tests hold the two to the same states and observations,
+bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uno_env.game import legality, observation
+from uno_env.game.actions import NUM_ACTIONS, Action
+from uno_env.game.cards import (
+    ALL_WILDS,
+    CARD_BITS,
+    CARD_COLOUR,
+    FACE_BITS,
+    GATHER_WILDS,
+    LOWEST_WILDS,
+    NO_CARD,
+    NUM_COLOURS,
+    NUM_FACES,
+    NUM_SYMBOLS,
+    WILDS_GATHERED,
+    Symbol,
+    Words,
+)
+from uno_env.game.effects import DRAWN_FOR, HOP_AFTER
+from uno_env.game.observation import LAYOUT, VIEW_SEATS
+from uno_env.game.play import settle
+from uno_env.game.rules import Rules
+from uno_env.game.state import LACK_CAP, Hop, Phase, State, wheel
+
+# Tables and numbers of the modules that step many games, for plain integers.
+_TURN, _DRAWN, _OVER = int(Phase.TURN), int(Phase.DRAWN), int(Phase.OVER)
+_NEXT = int(Hop.NEXT)
+_DRAW, _KEEP, _UNO = int(Action.DRAW), int(Action.KEEP), int(Action.UNO)
+_WILD_DRAW_FOUR, _KING_PIG = int(Symbol.WILD_DRAW_FOUR), int(Symbol.KING_PIG)
+_CARD_COLOUR: list[int] = CARD_COLOUR.tolist()
+_CARD_BITS: list[list[int]] = CARD_BITS.tolist()
+_FACE_BITS: list[list[int]] = FACE_BITS.tolist()
+_HOP_AFTER: list[int] = HOP_AFTER.tolist()
+_DRAWN_FOR: list[int] = DRAWN_FOR.tolist()
+_MATCHES: list[int] = legality.MATCHES.tolist()
+_ACTIVE_COLOUR: list[int] = legality.ACTIVE_COLOUR.tolist()
+_PLAYABLE_AFTER: list[int] = legality.PLAYABLE_AFTER.tolist()
+_WILDS, _WILD_DRAW_FOURS = int(legality.WILDS), int(legality.WILD_DRAW_FOURS)
+_ONE_COLOUR, _TWO_COLOURS = NUM_SYMBOLS, 2 * NUM_SYMBOLS
+_FIRST_COLOUR, _EACH_COLOUR = int(legality.FIRST_COLOUR), int(legality.EACH_COLOUR)
+_DRAW_BIT, _UNO_BIT = int(legality.DRAW_BIT), int(legality.UNO_BIT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """What depends on the rules."""
+
+    after: list[int]
+    """The turn after a hop: at ``2 P * hop + turn``."""
+    seat: list[int]
+    next_seat: list[int]
+    offered: list[int]
+    """Actions other than plays, as bits, by phase."""
+    seats_by_place: list[list[int]]
+    """By view, as `observation` numbers them."""
+    view_rows: list[bytes]
+    constant_part: bytes
+    deck: list[int]
+
+    @classmethod
+    def of(cls, rules: Rules) -> _Tables:
+        """The tables for some rules."""
+        turns = wheel(rules.num_players)
+        return cls(
+            after=turns.after.tolist(),
+            seat=turns.seat.tolist(),
+            next_seat=turns.next_seat.tolist(),
+            offered=legality.phase_actions(rules).tolist(),
+            seats_by_place=observation.seats_by_place(rules.num_players).T.tolist(),
+            view_rows=[row.tobytes() for row in observation.view_rows(rules.num_players)],
+            constant_part=observation.constant_part(rules).tobytes(),
+            deck=observation.deck_words(rules.deck_size).tolist(),
+        )
+
+
+_tables = cache(_Tables.of)
+
+
+# ---------------------------------------------------------------------- one step
+
+
+def step(state: State, action: int) -> bool:
+    """Play an action in the one game, if this is one of the common steps.
+
+    Returns:
+        Whether it was. If not, nothing has changed.
+    """
+    rules = state.rules
+    if state.phase.item(0) > _DRAWN:
+        return False
+    if action == _UNO:
+        state.said[0] = True
+        _refresh(state)
+        return True
+
+    tables, seat, turn = _tables(rules), state.acting.item(0), state.turn.item(0)
+    hop, draws, drawer = _NEXT, 0, seat
+    if action < NUM_FACES:
+        symbol = action % NUM_SYMBOLS
+        may_be_challenged = symbol == _WILD_DRAW_FOUR and rules.wild_draw_four == "bluff"
+        left = _size(state.hands, seat) - 1
+        forgot = left == 1 and rules.uno_call == "explicit" and not state.said.item(0)
+        if may_be_challenged or left == 0 or forgot:
+            return False
+        if symbol == _KING_PIG:
+            return _king_pig(state, tables, seat, action)
+        hop, draws, drawer = _HOP_AFTER[symbol], _DRAWN_FOR[symbol], tables.next_seat[turn]
+    elif action == _DRAW:
+        draws = 1
+    elif action != _KEEP:
+        return False
+    pile_at = state.pile_at.item(0)
+    if pile_at + draws > rules.deck_size:
+        return False
+
+    if action < NUM_FACES:
+        _lay(state, seat, action)
+    if draws:
+        cards: list[int] = state.pile[0, pile_at : pile_at + draws].tolist()
+        state.pile_at[0] = pile_at + draws
+        _hand_over(state, drawer, cards)
+        if action == _DRAW and _stays_with(state, seat, cards[0]):
+            _refresh(state)
+            return True
+
+    _move_on(state, tables, hop)
+    return True
+
+
+def _move_on(state: State, tables: _Tables, hop: int) -> None:
+    """The next player's turn begins."""
+    turn = tables.after[len(tables.seat) * hop + state.turn.item(0)]
+    state.turn[0] = turn
+    state.acting[0] = tables.seat[turn]
+    state.phase[0] = _TURN
+    state.drawn[0] = NO_CARD
+    state.said[0] = False
+    _refresh(state)
+
+
+def _king_pig(state: State, tables: _Tables, seat: int, face: int) -> bool:
+    """A King Pig is played and deals, unless it needs more cards than the draw pile has."""
+    colour, pile_at = face // NUM_SYMBOLS, state.pile_at.item(0)
+    pile: list[int] = state.pile[0, pile_at:].tolist()
+    count = next((i for i, card in enumerate(pile, 1) if _CARD_COLOUR[card] == colour), 0)
+    if not count:
+        return False
+    _lay(state, seat, face)
+    state.pile_at[0] = pile_at + count
+    players = state.rules.num_players
+    receivers = players if state.rules.king_pig_recipients == "all" else players - 1
+    for place in range(min(receivers, count)):
+        receiver = (seat + 1 + place) % players
+        cards = pile[place:count:receivers]
+        _hand_over(state, receiver, cards)
+        for card in cards:
+            first, second = _CARD_BITS[card]
+            state.known[0, receiver, 0] = state.known.item(2 * receiver) | first
+            state.known[0, receiver, 1] = state.known.item(2 * receiver + 1) | second
+    _move_on(state, tables, _HOP_AFTER[_KING_PIG])
+    return True
+
+
+def _size(sets: Words, seat: int) -> int:
+    return int(sets.item(2 * seat)).bit_count() + int(sets.item(2 * seat + 1)).bit_count()
+
+
+def _lay(state: State, seat: int, face: int) -> None:
+    """A card leaves the hand and lies on top."""
+    bits = _FACE_BITS[face]
+    copy, card = _one_of(state.hands, seat, bits)
+    state.hands[0, seat, copy] = state.hands.item(2 * seat + copy) ^ card
+    state.discard[0, copy] = state.discard.item(copy) | card
+    state.top[0] = face
+    if state.rules.deck == "angry_birds":
+        copy, card = _one_of(state.known, seat, bits)
+        if card:
+            state.known[0, seat, copy] = state.known.item(2 * seat + copy) ^ card
+
+
+def _one_of(sets: Words, seat: int, bits: list[int]) -> tuple[int, int]:
+    """One of these copies that a seat holds, as `cards.one_of` chooses: its word and its bit."""
+    second = sets.item(2 * seat + 1) & bits[1]
+    if second:
+        return 1, second & -second
+    first = sets.item(2 * seat) & bits[0]
+    return 0, first & -first
+
+
+def _hand_over(state: State, seat: int, cards: list[int]) -> None:
+    """Cards come into a hand."""
+    first, second = state.hands.item(2 * seat), state.hands.item(2 * seat + 1)
+    for card in cards:
+        first |= _CARD_BITS[card][0]
+        second |= _CARD_BITS[card][1]
+    state.hands[0, seat, 0] = first
+    state.hands[0, seat, 1] = second
+    for colour in range(NUM_COLOURS):
+        lack = state.lack.item(NUM_COLOURS * seat + colour)
+        if lack < LACK_CAP:
+            state.lack[0, seat, colour] = min(lack + len(cards), LACK_CAP)
+
+
+def _stays_with(state: State, seat: int, drawn: int) -> bool:
+    """A card was drawn by choice; whether it may be played, so that the turn does not pass."""
+    top = state.top.item(0)
+    state.lack[0, seat, top // NUM_SYMBOLS] = 0
+    faces = state.hands.item(2 * seat) | state.hands.item(2 * seat + 1)
+    if not _plays(state.rules, faces, top) & _PLAYABLE_AFTER[drawn]:
+        return False
+    state.phase[0] = _DRAWN
+    state.drawn[0] = drawn
+    return True
+
+
+def _plays(rules: Rules, faces: int, top: int) -> int:
+    """What `legality.playable` finds for a hand."""
+    matching = faces & _MATCHES[top]
+    free = faces & _WILDS
+    if free:
+        free |= free >> _TWO_COLOURS
+        free = ((free | free >> _ONE_COLOUR) & _FIRST_COLOUR) * _EACH_COLOUR
+        if rules.wild_draw_four == "no_matching_colour":
+            barred = faces & _ACTIVE_COLOUR[top]
+        else:
+            barred = matching if rules.wild_draw_four == "no_matching_card" else 0
+        if barred:
+            free &= ~_WILD_DRAW_FOURS
+    return matching | free
+
+
+def _refresh(state: State) -> None:
+    """What `settle` does, which is asked only where nothing is legal."""
+    rules, seat, phase = state.rules, state.acting.item(0), state.phase.item(0)
+    first, second = state.hands.item(2 * seat), state.hands.item(2 * seat + 1)
+    top = state.top.item(0)
+    plays = _plays(rules, first | second, top) & _PLAYABLE_AFTER[state.drawn.item(0)]
+    others = _tables(rules).offered[phase]
+    if phase == _TURN:
+        has_match = (first | second) & _MATCHES[top]
+        if (has_match and rules.voluntary_draw == "without_match") or (
+            state.pile_at.item(0) == rules.deck_size
+            and state.discard.item(0).bit_count() + state.discard.item(1).bit_count() <= 1
+        ):
+            others &= ~_DRAW_BIT
+    if (
+        plays
+        and first.bit_count() + second.bit_count() == 2
+        and rules.uno_call == "explicit"
+        and not state.said.item(0)
+    ):
+        others |= _UNO_BIT
+    if not plays | others:
+        settle(state, None)
+        return
+    state.legal[0, 0] = plays
+    state.legal[0, 1] = others
+
+
+# ---------------------------------------------------------------------- what is to be seen
+
+_SPREAD = [bytes(octet >> bit & 1 for bit in range(8)) for octet in range(256)]
+"""The bits of a byte as a byte each."""
+_ALL_WILDS, _GATHER_WILDS = int(ALL_WILDS), int(GATHER_WILDS)
+_WILDS_GATHERED = int(WILDS_GATHERED)
+_WORD = 2**64 - 1
+_LOWEST_WILDS: list[int] = LOWEST_WILDS.tolist()
+_CARD_FACES = [row.tobytes() for row in observation.FACES_OF_CARD]
+_TABLE_ROWS = [row.tobytes() for row in observation.TABLE_ROWS]
+_COLOUR_ROWS = [row.tobytes() for row in observation.COLOUR_ROWS]
+_COLOUR_WORDS: list[int] = observation.COLOUR_WORDS.ravel().tolist()
+_LACKS = bytes(max(LACK_CAP - count, 0) for count in range(256))
+"""To translate `State.lack` with."""
+
+_HAND, _UNSEEN, _KNOWN, _DRAWN_CARD = (
+    LAYOUT[name] for name in ("hand", "unseen", "known", "drawn")
+)
+_KNOWN_COLOURS, _LACK, _HAND_SIZES, _ONE_CARD, _TWO_CARDS, _SCORES_HIGH, _SCORES_LOW = (
+    LAYOUT[name].start
+    for name in (
+        *("known_colours", "lack", "hand_sizes", "one_card", "two_cards"),
+        *("scores_high", "scores_low"),
+    )
+)
+_PILE, _DISCARDS = LAYOUT["pile"].start, LAYOUT["discards"].start
+_COLOUR_BEFORE = LAYOUT["colour_before"]
+
+
+def legal(state: State) -> NDArray[np.bool_]:
+    """What `legality.unpack` gives for the one game: (1, A) bool."""
+    bits = _spread(state.legal.item(0)) + _spread(state.legal.item(1))
+    return np.frombuffer(bytearray(bits), np.bool_, NUM_ACTIONS)[None]
+
+
+def observe(state: State, seat: int) -> NDArray[np.uint8]:
+    """What `observation.observe` gives for a seat of the one game: (1, F) uint8."""
+    rules, tables = state.rules, _tables(state.rules)
+    out = bytearray(tables.constant_part)
+    view = VIEW_SEATS * state.turn.item(0) + seat
+    seats = tables.seats_by_place[view]
+    hands: list[int] = state.hands.ravel().tolist()
+    first, second = hands[2 * seat], hands[2 * seat + 1]
+    discard = state.discard.item(0), state.discard.item(1)
+
+    out[_HAND] = _count_faces(first, second)
+    out[_UNSEEN] = _count_faces(
+        tables.deck[0] ^ (first | discard[0]), tables.deck[1] ^ (second | discard[1])
+    )
+    out[_PILE] = rules.deck_size - state.pile_at.item(0)
+    out[_DISCARDS] = discard[0].bit_count() + discard[1].bit_count()
+    known: list[int] = state.known.ravel().tolist()
+    if any(known):
+        _observe_known(out, known, seats[1:])
+
+    phase, to_act = state.phase.item(0), state.acting.item(0) == seat
+    flags = 2 * (to_act and phase != _OVER) + state.said.item(0)
+    out[observation.TABLE_COLUMNS] = _TABLE_ROWS[
+        4 * (NUM_FACES * phase + state.top.item(0)) + flags
+    ]
+    if phase == _DRAWN and to_act:
+        out[_DRAWN_CARD] = _CARD_FACES[state.drawn.item(0)]
+    out[_COLOUR_BEFORE] = _COLOUR_ROWS[state.colour_before.item(0)]
+    out[observation.VIEW_COLUMNS] = tables.view_rows[view]
+
+    lack = state.lack.tobytes().translate(_LACKS)
+    scores = state.scores.ravel().tolist()
+    for place, other in enumerate(seats):
+        size = hands[2 * other].bit_count() + hands[2 * other + 1].bit_count()
+        out[_HAND_SIZES + place] = size
+        out[_ONE_CARD + place] = size == 1
+        out[_TWO_CARDS + place] = size == 2
+        if place:
+            at = _LACK + NUM_COLOURS * (place - 1)
+            out[at : at + NUM_COLOURS] = lack[NUM_COLOURS * other : NUM_COLOURS * (other + 1)]
+        if scores[other]:
+            high, low = divmod(scores[other], observation.DIGIT)
+            out[_SCORES_HIGH + place] = min(high, 255)
+            out[_SCORES_LOW + place] = low
+    return np.frombuffer(out, np.uint8)[None]
+
+
+def _count_faces(first: int, second: int) -> bytes:
+    """What `cards.count_faces` gives for a set: 64 bytes."""
+    wilds = first & _ALL_WILDS
+    if wilds:
+        first ^= wilds
+        first |= _LOWEST_WILDS[(wilds * _GATHER_WILDS & _WORD) >> _WILDS_GATHERED]
+    counts = _spread(first)
+    if not second:
+        return counts
+    # All counts are added as one number: none carries into the next.
+    total = int.from_bytes(counts, "little") + int.from_bytes(_spread(second), "little")
+    return total.to_bytes(NUM_FACES, "little")
+
+
+def _spread(word: int) -> bytes:
+    return b"".join(map(_SPREAD.__getitem__, word.to_bytes(8, "little")))
+
+
+def _observe_known(out: bytearray, known: list[int], opponents: list[int]) -> None:
+    """What opponents were seen to be dealt: all together by face, each by colour."""
+    first = second = 0
+    for place, seat in enumerate(opponents):
+        words = known[2 * seat], known[2 * seat + 1]
+        if any(words):
+            first, second = first | words[0], second | words[1]
+            at = _KNOWN_COLOURS + len(_COLOUR_WORDS) * place
+            for colour in _COLOUR_WORDS:
+                out[at] = (words[0] & colour).bit_count() + (words[1] & colour).bit_count()
+                at += 1
+    out[_KNOWN] = _count_faces(first, second)
