@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import copy as copy_module
 import json
 import math
+import pickle
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from gymnasium.error import ResetNeeded
+from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormalize
 
 from agents import Agent, make_agent
 from agents.policy import PolicyAgent
@@ -50,6 +56,7 @@ def test_the_learner_is_always_to_choose(players: int) -> None:
         assert np.isin(rewards[dones], [1, losses, 0]).all()
         assert (rewards[~dones] == 0).all()
         for i, info in enumerate(infos):
+            assert isinstance(info, dict)
             assert bool(info) == dones[i]
             if info:
                 assert info["terminal_observation"].shape == observation[i].shape
@@ -97,6 +104,159 @@ def test_an_opponent_that_answers_wrongly_is_named(answer: object, message: str)
     where = r"table \d+, decision 1\nrules: angry_birds"
     with pytest.raises(AgentError, match=f"^agent 'deaf' {message}\n{where}"):
         env.reset()
+
+
+class Fails(Agent):
+    """Plays like another, but errs in a call of the tests' choosing."""
+
+    name = "fails"
+
+    def __init__(self) -> None:
+        self.calls_left, self.raises = math.inf, True
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> object:
+        self.calls_left -= 1
+        actions = make_agent("keen").act(observation, mask, rng)
+        if self.calls_left < 0:
+            if self.raises:
+                raise KeyError("lost")
+            actions[-1] = mask[-1].argmin()
+        return actions
+
+
+def state_of(env: TableVecEnv) -> list[object]:
+    return [
+        *(env.batch.position(table) for table in range(env.num_envs)),
+        *(env.learner.tolist(), env.opponent.tolist(), env.decisions.tolist()),
+        *(env.opponents.rounds.tolist(), env.opponents.wins.tolist(), env.rng.bit_generator.state),
+    ]
+
+
+def test_a_step_or_reset_in_which_an_opponent_errs_changes_nothing() -> None:
+    agent = Fails()
+    rules = Rules.preset("angry_birds", num_players=3)
+    env, twin = (
+        TableVecEnv(rules, 12, OpponentPool([one, "greedy"], past_share=0.5, max_past=1))
+        for one in (agent, Fails())
+    )
+    agent.calls_left = 0
+    with pytest.raises(AgentError, match="raised KeyError: 'lost'\ntable"):
+        env.reset()
+    with pytest.raises(ResetNeeded):
+        env.step(np.zeros(12, np.intp))
+    agent.calls_left = math.inf
+    assert (env.reset() == twin.reset()).all()
+    failed = 0
+    for _ in range(30):
+        before = state_of(env)
+        actions = first_legal(env)
+        for calls in range(100):
+            agent.calls_left, agent.raises = calls, bool(calls % 2)
+            try:
+                ours = env.step(actions)
+            except AgentError:
+                assert state_of(env) == before
+                failed += 1
+            else:
+                break
+        for one, other in zip(ours[:3], twin.step(actions)[:3], strict=True):
+            assert (one == other).all()
+    assert failed > 30
+    before = state_of(env)
+    agent.calls_left = 0
+    with pytest.raises(AgentError):
+        env.reset()
+    assert state_of(env) == before
+
+
+def test_wrong_actions_are_refused_and_change_nothing() -> None:
+    env = make_env(num_envs=5)
+    with pytest.raises(ResetNeeded):
+        env.step(np.zeros(5, np.intp))
+    env.reset()
+    before, actions = state_of(env), first_legal(env)
+    illegal = actions.copy()
+    illegal[3] = env.batch.legal[3].argmin()
+    for wrong, error, message in (
+        (illegal, ValueError, rf"\({illegal[3]}\) of game 3: ."),
+        (np.full(5, 84), ValueError, "action 84 of game 0: .* from 0 to 83"),
+        (-actions - 1, ValueError, "action -.* of game 0"),
+        (actions[:4], ValueError, r"shape \(4,\): allowed is \(5,\)"),
+        (actions[:, None], ValueError, r"shape \(5, 1\)"),
+        (actions + 0.5, TypeError, "must be integers, not float64"),
+        (None, TypeError, "must be integers, not object"),
+    ):
+        with pytest.raises(error, match=message):
+            env.step(wrong)
+        with pytest.raises(ResetNeeded, match="step_async"):
+            env.step_wait()
+        assert state_of(env) == before
+    env.step(actions)
+
+
+def test_arguments_of_tables_are_checked() -> None:
+    pool = OpponentPool(["keen"], past_share=0.5, max_past=1)
+    for wrong, error, message in (
+        ({"num_envs": 0}, ValueError, "num_envs=0: allowed is a whole number from 1"),
+        ({"num_envs": 2.0}, TypeError, "num_envs=2.0"),
+        ({"max_decisions": 0}, ValueError, "max_decisions=0: allowed is a whole number from 1"),
+        ({"seed": -1}, ValueError, "seed=-1"),
+        ({"opponents": ["keen"]}, TypeError, "opponents=\\['keen'\\]: allowed is an OpponentPool"),
+    ):
+        with pytest.raises(error, match=message):
+            TableVecEnv(**{"rules": Rules(), "num_envs": 4, "opponents": pool, **wrong})
+
+
+def test_tables_with_nothing_to_say_share_an_info_that_cannot_be_written_on() -> None:
+    env = make_env()
+    env.reset()
+    quiet = []
+    for _ in range(30):
+        _, _, dones, infos = env.step(first_legal(env))
+        quiet += [info for info, done in zip(infos, dones, strict=True) if not done]
+        ended = [info for info, done in zip(infos, dones, strict=True) if done]
+        assert len({id(info) for info in ended}) == len(ended)
+    info = quiet[0]
+    assert all(other is info for other in quiet)
+    for write in (
+        lambda: info.__setitem__("episode", {}),
+        lambda: info.update(episode={}),
+        lambda: info.update({"episode": {}}),
+        lambda: info.setdefault("episode", {}),
+        lambda: info.__ior__({"episode": {}}),
+    ):
+        with pytest.raises(TypeError, match="write on a copy"):
+            write()
+    assert info == {}
+    assert info.get("episode") is None
+    for copy in (info.copy(), dict(info), {**info}, info | {}):
+        copy["episode"] = {}
+        assert type(copy) is dict
+    assert (
+        copy_module.deepcopy([info, info]) == pickle.loads(pickle.dumps([info, info])) == [{}, {}]
+    )
+    assert info == {}
+
+
+def test_sb3_and_its_wrappers_run_on_shared_infos() -> None:
+    env = VecNormalize(VecCheckNan(VecMonitor(make_env(max_decisions=12))), norm_reward=False)
+    infos = []
+
+    class Reads(BaseCallback):
+        def _on_step(self) -> bool:
+            infos.extend(self.locals["infos"])
+            return True
+
+    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1, device="cpu")
+    model.learn(512, callback=Reads())
+    told = [info for info in infos if info]
+    assert len(told) > 20
+    assert {frozenset(info) for info in told} == {
+        frozenset({"terminal_observation", "TimeLimit.truncated", "episode"})
+    }
+    assert {type(info["terminal_observation"][0]) for info in told} == {np.float32}
+    assert len(model.ep_info_buffer) == min(len(told), 100)
+    assert {"r", "l", "t"} == set(model.ep_info_buffer[0])
 
 
 def test_arrays_of_a_step_are_not_written_again() -> None:
