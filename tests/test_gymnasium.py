@@ -12,6 +12,8 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from safetensors import safe_open
+from safetensors.numpy import save_file
 from sb3_contrib.common.maskable.utils import get_action_masks
 from test_policy import random_policy
 
@@ -22,6 +24,7 @@ from uno_env.envs.vector import UnoVectorEnv
 from uno_env.game import scoring
 from uno_env.game.actions import ACTIONS, NUM_ACTIONS, Action
 from uno_env.game.observation import HIGH, LAYOUT, OBSERVATION_SIZE
+from uno_env.policy import PolicyFileError
 
 NAMES = ["UnoAngryBirds-v0", "UnoClassic-v0", "UnoOfficial-v0"]
 PRESETS = ["angry_birds", "classic", "official"]
@@ -408,7 +411,13 @@ def test_steps_want_a_reset():
         ({"opponents": random_policy}, None, ""),
         ({"opponents": UnoEnv}, TypeError, "allowed is"),
         ({"opponents": ["random"], "num_players": 3}, ValueError, "1 entries.*2 other seats"),
-        ({"opponents": ["random", None], "num_players": 3}, TypeError, "opponents=None"),
+        ({"opponents": ["random", None], "num_players": 3}, TypeError, r"opponents\[1\]=None"),
+        ({"opponents": ["random", "x"], "num_players": 3}, ValueError, r"opponents\[1\]='x'"),
+        (
+            {"opponents": [keen, "x.safetensors"], "num_players": 3},
+            FileNotFoundError,
+            r"opponents\[1\]: no policy file at x\.safetensors",
+        ),
         ({"seat": 2}, ValueError, "seat=2.*0 to 1, or 'rotate'"),
         ({"seat": "any"}, ValueError, "seat='any'.*'rotate', or a whole number from 0 to 1"),
         ({"seat": 1.0}, TypeError, "seat=1.0"),
@@ -446,6 +455,18 @@ def test_seeds_are_checked():
             UnoVectorEnv(2).reset(options={"reset_mask": mask})
 
 
+def test_a_policy_file_for_other_layouts_is_refused(tmp_path):
+    path = tmp_path / "old.safetensors"
+    random_policy().save(path)
+    with safe_open(path, framework="numpy") as file:
+        header = {**file.metadata(), "uno_env.observation": "0"}
+        save_file({name: file.get_tensor(name) for name in file.keys()}, path, header)  # noqa: SIM118
+    for make in (UnoEnv, UnoVectorEnv):
+        for opponents, name in ((path, "opponents"), (["random", path], r"opponents\[1\]")):
+            with pytest.raises(PolicyFileError, match=f"^{name}: .*old.*its observation is 0"):
+                make(num_players=3 if isinstance(opponents, list) else 2, opponents=opponents)
+
+
 def step_20_times(env):
     for seed in range(20):
         _, info = env.reset(seed=seed)
@@ -457,8 +478,9 @@ def step_20_times(env):
     [
         (lambda mask: mask.argmin(axis=1), ValueError, "answered .* in game .: illegal: "),
         (lambda mask: np.full(len(mask), 84), ValueError, "answered 84 in game .*0 to 83"),
-        (lambda mask: np.zeros(len(mask)), TypeError, "float64"),
-        (lambda mask: 64, TypeError, r"shape \(\)"),
+        (lambda mask: np.zeros(len(mask)), TypeError, "float64 .* in game ., the first of . it"),
+        (lambda mask: 64, TypeError, r"shape \(\) in game .*: needed are integers of the shape"),
+        (lambda mask: mask[84, 84], RuntimeError, "raised IndexError in game ., the first of . it"),
     ],
 )
 def test_answers_of_opponents_are_checked(answer, error, message):
@@ -471,8 +493,74 @@ def test_answers_of_opponents_are_checked(answer, error, message):
         return answer(mask_before)
 
     for env in (UnoEnv(opponents=opponent), UnoVectorEnv(4, opponents=opponent)):
-        with pytest.raises(error, match=message):
+        with pytest.raises(error, match=f"opponent .*opponent .*{message}"):
             step_20_times(env)
-        with pytest.raises(ResetNeeded):
-            env.step(0 if isinstance(env, UnoEnv) else [0] * 4)
     assert asked
+
+
+class Fails:
+    """Plays keenly with some chance, but errs in a call of the tests' choosing."""
+
+    def __init__(self):
+        self.calls_left = np.inf
+        self.error = True
+
+    def act(self, observation, mask, rng):
+        self.calls_left -= 1
+        actions = random_keen(mask, rng)
+        if self.calls_left < 0:
+            self.calls_left = np.inf
+            if self.error:
+                raise KeyError("lost")
+            return mask.argmin(axis=1)
+        return actions
+
+
+@pytest.mark.parametrize("make", [UnoEnv, lambda **settings: UnoVectorEnv(6, **settings)])
+def test_a_step_or_reset_in_which_an_opponent_errs_changes_nothing(make):
+    opponent = Fails()
+    settings = {"num_players": 4, "max_cycles": 30, "seat": "rotate", "render_mode": "ansi"}
+    env = make(opponents=["random", opponent, keen], **settings)
+    twin = make(opponents=["random", Fails(), keen], **settings)
+
+    def until_it_succeeds(call):
+        for calls in range(1000):
+            opponent.calls_left, opponent.error = calls, calls % 2
+            try:
+                result = call()
+            except (RuntimeError, ValueError):
+                failed.append(call)
+            else:
+                opponent.calls_left = np.inf
+                return result
+            assert data_equivalence(env.render(), twin.render())
+            np.testing.assert_array_equal(env.action_masks(), twin.action_masks())
+        raise AssertionError
+
+    failed = []
+    env.reset(seed=3)
+    twin.reset(seed=3)
+    for _ in range(40):
+        mask = twin.action_masks()
+        actions = mask.argmax(axis=-1)
+        ours, theirs = (
+            until_it_succeeds(lambda actions=actions: env.step(actions)),
+            twin.step(actions),
+        )
+        assert data_equivalence(ours, theirs, exact=True)
+        if make is UnoEnv and (ours[2] or ours[3]):
+            assert data_equivalence(until_it_succeeds(env.reset), twin.reset(), exact=True)
+    assert len(failed) > 20
+
+
+def test_a_first_reset_in_which_an_opponent_errs_is_none():
+    opponent = Fails()
+    opponent.calls_left = 0
+    envs = UnoVectorEnv(50, opponents=opponent)
+    with pytest.raises(RuntimeError, match=r"raised KeyError in game \d+, .*: 'lost'"):
+        envs.reset(seed=1)
+    with pytest.raises(ResetNeeded):
+        envs.step(np.zeros(50, np.intp))
+    opponent.calls_left = np.inf
+    ours, theirs = envs.reset(seed=1), UnoVectorEnv(50, opponents=Fails()).reset(seed=1)
+    assert data_equivalence(ours, theirs, exact=True)

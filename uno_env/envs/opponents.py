@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.dealing import GAMMA, mix
-from uno_env.policy import SUFFIX, Policy
+from uno_env.policy import SUFFIX, Policy, PolicyFileError
 
 Opponent: TypeAlias = Callable[
     [NDArray[np.uint8], NDArray[np.bool_], np.random.Generator], NDArray[np.integer]
@@ -52,23 +52,35 @@ def find_opponents(opponents: Any, number: int) -> tuple[list[Opponent | None], 
     # One object, or one file, in several seats is asked for all of them at once.
     keys = [os.fspath(one) if isinstance(one, str | os.PathLike) else id(one) for one in named]
     different = list(dict.fromkeys(keys))
-    found = [_find_opponent(named[keys.index(key)]) for key in different]
+    is_list = isinstance(opponents, list | tuple)
+    found = []
+    for key in different:
+        at = keys.index(key)
+        found.append(_find_opponent(named[at], f"opponents[{at}]" if is_list else "opponents"))
     return found, np.array([different.index(key) for key in keys], np.intp)
 
 
-def _find_opponent(named: Any) -> Opponent | None:
+def _find_opponent(named: Any, name: str) -> Opponent | None:
+    """The opponent that is meant, called `name` in messages."""
     if named == RANDOM and isinstance(named, str):
         return None
     if isinstance(named, str | os.PathLike):
         path = os.fspath(named)
         if isinstance(path, str) and path.endswith(SUFFIX):
-            return Policy.load(path).act
-        raise ValueError(f"opponents={named!r}: {_ALLOWED}")
+            return _load_policy(path, name).act
+        raise ValueError(f"{name}={named!r}: {_ALLOWED}")
     if not isinstance(named, type):
         act = getattr(named, "act", named)
         if callable(act):
             return act
-    raise TypeError(f"opponents={named!r}: {_ALLOWED}")
+    raise TypeError(f"{name}={named!r}: {_ALLOWED}")
+
+
+def _load_policy(path: str, name: str) -> Policy:
+    try:
+        return Policy.load(path)
+    except (PolicyFileError, FileNotFoundError) as error:
+        raise type(error)(f"{name}: {error}") from error
 
 
 def start_chance(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -46,7 +46,7 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
     An illegal action ends the episode as it does in `uno_env.env`: the reward is -1 and
     ``info["why_illegal"]`` says why, so that learners without masks, and Gymnasium's own
     ``check_env``, can try any action. With ``illegal_action="raise"`` it is a `ValueError` with the
-    reason, and the game stays as it was.
+    reason. Where a call raises, for whatever reason, the game stays as it was.
 
     Args:
         rules: a `Rules`, the name of a preset, or whatever `Rules.make` takes. With a registered
@@ -119,14 +119,15 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
 
         Raises:
             ValueError: a seed out of range, or an opponent's answer that is not legal.
-            TypeError: a seed that is no whole number, or an opponent's answer is of another kind.
+            TypeError: a seed that is no whole number, or an opponent's answer of another kind.
+            RuntimeError: an opponent raised.
         """
         if seed is not None:
             seed = whole_number("seed", seed, 0, MAX_SEED, note=", or None")
         super().reset(seed=seed, options=options)
-        self._playing = False
         seeds = None if seed is None else np.array([seed], np.uint64)
-        self._tables.deal(self.np_random, seeds=seeds)
+        with self._tables.or_as_before(self.np_random):
+            self._tables.deal(self.np_random, seeds=seeds)
         self._playing = True
         return self._tables.observe()[0], self._info()
 
@@ -142,6 +143,7 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
             ValueError: an action out of range; an illegal one with ``illegal_action="raise"``; an
                 opponent's answer that is not legal.
             TypeError: an action that is no whole number, an opponent's answer of another kind.
+            RuntimeError: an opponent raised.
         """
         if not self._playing:
             raise ResetNeeded("the episode is over or has not begun: call reset() before step()")
@@ -153,8 +155,8 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
             info = {**self._info(), "why_illegal": why}
             return tables.observe()[0], ILLEGAL_REWARD, True, False, info
         actions = tables.check(np.array([chosen]))
-        self._playing = False
-        outcome = tables.step(actions, self.np_random)
+        with tables.or_as_before(self.np_random):
+            outcome = tables.step(actions, self.np_random)
         terminated, truncated = bool(outcome.terminated[0]), bool(outcome.truncated[0])
         self._playing = not (terminated or truncated)
         reward = float(outcome.rewards[0])

@@ -5,7 +5,8 @@ Both Gymnasium environments stand on it: the vector environment on N tables, the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,6 +154,26 @@ class Tables:
 
     # ------------------------------------------------------------------ play
 
+    @contextmanager
+    def or_as_before(self, rng: np.random.Generator) -> Iterator[None]:
+        """Where what is done raises, the tables are as they were before, and so is `rng`.
+
+        Only opponents that a user brings can raise, so without such nothing is kept.
+        """
+        if all(opponent is None for opponent in self.opponents):
+            yield
+            return
+        state, chance, ready = self.batch.copy().state, rng.bit_generator.state, self.ready
+        arrays = [self.seat, self._chance, self._decisions, self._last]
+        copies = [array.copy() for array in arrays]
+        try:
+            yield
+        except BaseException:
+            self.batch.state, rng.bit_generator.state, self.ready = state, chance, ready
+            for array, copy in zip(arrays, copies, strict=True):
+                array[:] = copy
+            raise
+
     def deal(
         self,
         rng: np.random.Generator,
@@ -170,6 +191,7 @@ class Tables:
 
         Raises:
             ValueError, TypeError: an opponent answered with something else than legal actions.
+            RuntimeError: an opponent raised.
         """
         rows = self.batch.state.all_rows if rows is None else rows
         self.ready = False
@@ -211,8 +233,8 @@ class Tables:
             rng: chance for the opponents that want some.
 
         Raises:
-            ValueError, TypeError: an opponent answered with something else than legal actions; then
-                the tables are to be dealt anew.
+            ValueError, TypeError: an opponent answered with something else than legal actions.
+            RuntimeError: an opponent raised.
         """
         outcome = Outcome.nothing(self.num_tables)
         self.ready = False
@@ -273,20 +295,27 @@ class Tables:
                 )
                 continue
             # Indexing made copies, so that what an opponent writes on them changes nothing here.
-            answer = opponent(self.batch.observe(where=games), mask[some], rng)
-            actions[some] = self._checked_answer(answer, games, mask[some], opponent)
+            who = f"opponent {getattr(opponent, '__qualname__', opponent)!s}"
+            try:
+                answer = opponent(self.batch.observe(where=games), mask[some], rng)
+            except Exception as error:
+                raise RuntimeError(
+                    f"{who} raised {type(error).__name__} in game {games[0]}, the first of "
+                    f"{games.size} it was asked for: {error}"
+                ) from error
+            actions[some] = self._checked_answer(answer, games, mask[some], who)
         return actions
 
     def _checked_answer(
-        self, answer: Any, games: Rows, mask: NDArray[np.bool_], opponent: Any
+        self, answer: Any, games: Rows, mask: NDArray[np.bool_], who: str
     ) -> NDArray[np.integer]:
         """An opponent's answer, if it is a legal action in each of the games."""
         array = np.asarray(answer)
-        who = f"opponent {getattr(opponent, '__qualname__', opponent)!s}"
         if array.shape != games.shape or array.dtype.kind not in "iu":
             raise TypeError(
-                f"{who} answered with {array.dtype} of the shape {array.shape}: needed are "
-                f"integers of the shape {games.shape}"
+                f"{who} answered with {array.dtype} of the shape {array.shape} in game {games[0]}, "
+                f"the first of {games.size} it was asked for: needed are integers of the shape "
+                f"{games.shape}"
             )
         known = (array >= 0) & (array < NUM_ACTIONS)
         legal = known & mask[np.arange(len(games)), np.where(known, array, 0)]

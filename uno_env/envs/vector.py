@@ -44,7 +44,8 @@ class UnoVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.integer], NDArray[Any
     and its info in ``infos["final_info"]``.
 
     ``infos["action_mask"]`` is (N, 84) int8. An illegal action is a `ValueError` that names the
-    first environment concerned and the reason, and leaves all games as they were.
+    first environment concerned and the reason. Where a call raises, be it for an opponent's sake in
+    the middle of a step, all games are as they were.
 
     Args:
         num_envs: N, at least 1.
@@ -121,6 +122,7 @@ class UnoVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.integer], NDArray[Any
                 with nothing to reset, or an opponent's answer that is not legal.
             TypeError: seeds that are no whole numbers, a mask that is not bool, an opponent's
                 answer of another kind.
+            RuntimeError: an opponent raised.
         """
         rows = self._rows_of(options)
         seeds = None if seed is None else self._seeds_of(seed)
@@ -132,7 +134,8 @@ class UnoVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.integer], NDArray[Any
             seeds = seeds[rows]
         if rows.size < self.num_envs and not self._tables.ready:
             raise ResetNeeded("call reset() for all environments first")
-        self._tables.deal(self.np_random, rows, seeds)
+        with self._tables.or_as_before(self.np_random):
+            self._tables.deal(self.np_random, rows, seeds)
         return self._tables.observe(), self._infos()
 
     def step(
@@ -149,17 +152,20 @@ class UnoVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.integer], NDArray[Any
 
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
-            ValueError: actions of another shape, out of range or illegal, all environments as they
-                were; an opponent's answer that is not legal, after which a reset is needed.
+            ValueError: actions of another shape, out of range or illegal; an opponent's answer that
+                is not legal.
             TypeError: actions that are no integers, an opponent's answer of another kind.
+            RuntimeError: an opponent raised.
         """
         tables = self._tables
-        outcome = tables.step(tables.check(actions), self.np_random)
+        checked = tables.check(actions)
         infos: Infos = {}
-        ended = outcome.ended
-        if ended.size:
-            infos = self._final_infos(ended)
-            tables.deal(self.np_random, ended)
+        with tables.or_as_before(self.np_random):
+            outcome = tables.step(checked, self.np_random)
+            ended = outcome.ended
+            if ended.size:
+                infos = self._final_infos(ended)
+                tables.deal(self.np_random, ended)
         infos |= self._infos()
         return tables.observe(), outcome.rewards, outcome.terminated, outcome.truncated, infos
 
