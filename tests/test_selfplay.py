@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import uno_env
 from uno_env import ACTIONS, GameBatch, Position, Rules
@@ -255,6 +256,19 @@ def test_extras_stay_beside_their_rows() -> None:
     np.testing.assert_array_equal(data.extras["sums"], sums)
     np.testing.assert_array_equal(data.extras["action"], data.action)
     assert data.mask[np.arange(len(data)), data.action].all()
+
+
+def test_tensors_are_taken_for_arrays() -> None:
+    def act(observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> Any:
+        actions = torch.as_tensor(by_observation(observation, mask))
+        return actions, {"value": torch.full((len(mask),), 0.25)}
+
+    data = collect_rounds(make(), act, RNG)
+    np.testing.assert_array_equal(data.action, by_observation(data.observation, data.mask))
+    assert data.extras["value"].dtype == np.float32
+    assert (data.extras["value"] == 0.25).all()
+    advantages = data.gae(torch.as_tensor(data.extras["value"]), lam=1)
+    np.testing.assert_array_equal(advantages, data.returns - 0.25)
 
 
 # ---------------------------------------------------------------------- advantages

@@ -225,8 +225,8 @@ class _Collected:
     def _checked(self, extras: Any, number: int) -> dict[str, NDArray[Any]]:
         if not isinstance(extras, Mapping):
             raise TypeError(f"act gave {type(extras).__name__} beside its actions: allowed is dict")
-        # A copy, since a policy may give the same memory again in its next call.
-        arrays = {name: np.array(values) for name, values in extras.items()}
+        # Copied, since a policy may give the same memory again in its next call.
+        arrays = {name: np.asarray(values).copy() for name, values in extras.items()}
         if self.extras and arrays.keys() != self.extras[0].keys():
             raise ValueError(
                 f"act gave {sorted(arrays)} beside its actions, and {sorted(self.extras[0])} before"
