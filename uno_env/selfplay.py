@@ -213,7 +213,8 @@ class _Collected:
         """What the policy does in some games: (n,) legal actions, noted."""
         observation, mask = self.games.observe(where=rows), self.games.legal_of(rows)
         answer = self.act(observation.copy(), mask.copy(), self.rng)
-        actions, extras = answer if isinstance(answer, tuple) else (answer, {})
+        pair = isinstance(answer, tuple) and len(answer) == 2
+        actions, extras = answer if pair else (answer, {})
         actions = self.games.check(actions, rows)
         seats = self.games.player[rows].astype(np.intp)
         self.pieces.append(
