@@ -29,6 +29,7 @@ import tyro
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
+from stable_baselines3.common.vec_env import VecEnv
 from threadpoolctl import threadpool_limits
 from torch.distributions import Distribution
 
@@ -183,15 +184,9 @@ def train(arguments: Arguments) -> Path:
         KeyboardInterrupt: as it came, with where the checkpoints are.
     """
     rules = rules_for(arguments.rules, arguments.num_players)
-    torch.set_num_threads(arguments.torch_threads)
-    # Numpy multiplies for the past selves; small products are slowest where threads share them.
-    threadpool_limits(limits=1, user_api="blas")
-    # Checking each distribution's parameters takes a third of the time of a forward pass.
-    Distribution.set_default_validate_args(False)
-    pool = OpponentPool(
-        arguments.opponents, past_share=arguments.past_share, max_past=arguments.max_past
-    )
-    model = _make_model(arguments, rules, pool)
+    set_up_torch(arguments.torch_threads)
+    pool = make_pool(arguments)
+    model = make_learner(make_tables(arguments, rules, pool), arguments)
     run = arguments.out
     _make_run_folder(arguments)
 
@@ -209,14 +204,40 @@ def train(arguments: Arguments) -> Path:
     return path
 
 
-def _make_model(arguments: Arguments, rules: Rules, pool: OpponentPool) -> MaskablePPO:
-    env = TableVecEnv(
+def set_up_torch(threads: int) -> None:
+    """Set what holds for the whole process: threads, and no checks that only cost time."""
+    torch.set_num_threads(threads)
+    # Numpy multiplies for the past selves; small products are slowest where threads share them.
+    threadpool_limits(limits=1, user_api="blas")
+    # Checking each distribution's parameters takes a third of the time of a forward pass.
+    Distribution.set_default_validate_args(False)
+
+
+def make_pool(arguments: Arguments) -> OpponentPool:
+    """The opponents that the arguments ask for, without past selves yet.
+
+    Raises:
+        ValueError: an unknown opponent.
+        FileNotFoundError: an opponent's policy file that is not there.
+    """
+    return OpponentPool(
+        arguments.opponents, past_share=arguments.past_share, max_past=arguments.max_past
+    )
+
+
+def make_tables(arguments: Arguments, rules: Rules, pool: OpponentPool) -> TableVecEnv:
+    """The tables that the arguments ask for."""
+    return TableVecEnv(
         rules,
         arguments.num_envs,
         pool,
         seed=arguments.seed,
         max_decisions=arguments.max_decisions,
     )
+
+
+def make_learner(env: VecEnv, arguments: Arguments) -> MaskablePPO:
+    """The learner that the arguments ask for, on any environment with the tables' spaces."""
     return MaskablePPO(
         ColourSharedPolicy,
         env,
