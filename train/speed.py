@@ -1,0 +1,187 @@
+"""How fast training is, for `eval.benchmark`: frames per second, and the ceiling above them.
+
+The ceiling is what the same learner makes of an environment that costs nothing. What lies between
+the two is the time of the tables: the core, the opponents, and what the learner is told.
+
+`eval` may not import `train`, so `eval.benchmark` looks this module up by its name. The contract is
+that of `workloads` and `comparisons`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+
+from agents import make_agent
+from agents.policy import PolicyAgent
+from eval.arguments import rules_for
+from eval.timing import Comparison, Play, Workload
+from train.callbacks import PastSelves
+from train.network import export_policy
+from train.opponents import OpponentPool
+from train.ppo import Arguments, make_learner, make_pool, make_tables, set_up_torch
+from train.vec_env import TableVecEnv
+from uno_env.game.rules import Rules
+
+TABLE = "training, frames per second over whole iterations"
+NUM_ENVS = (256, 1_024)
+FRAMES = 16_384
+"""Of an iteration: a rollout and the update on it."""
+PAST_SELVES = 6
+"""In the pool from the start: as many as a run of the default length has halfway."""
+TARGET = 0.85
+"""The share of the ceiling that is aimed at."""
+
+
+class RecordedTables(VecEnv):
+    """What tables did, played again and again at no cost, whatever the actions are.
+
+    The same spaces, observations, masks, rewards and ends of rounds, for as many steps as were
+    recorded, and then from the start. Nothing can be learnt from it.
+
+    Args:
+        tables: N tables; they are reset and play `steps` steps, with random actions of the learner.
+        steps: how many, at least 1.
+    """
+
+    def __init__(self, tables: TableVecEnv, steps: int) -> None:
+        self.render_mode = None
+        super().__init__(tables.num_envs, tables.observation_space, tables.action_space)
+        chooser, rng = make_agent("random"), np.random.default_rng(0)
+        self._first = tables.reset()
+        self._masks: list[NDArray[np.bool_]] = []
+        self._returns: list[Any] = []
+        for _ in range(steps):
+            (mask,) = tables.env_method("action_masks")
+            self._masks.append(mask)
+            # The agent looks at the mask alone.
+            self._returns.append(tables.step(chooser.act(self._first, mask, rng)))
+        self._at = 0
+
+    def reset(self) -> NDArray[np.uint8]:
+        """The observations that were there before the first recorded step."""
+        self._at = 0
+        self.reset_infos = [{} for _ in range(self.num_envs)]
+        return self._first.copy()
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Ignore the actions."""
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """The next recorded step, in arrays of its own but for the infos."""
+        observation, rewards, dones, infos = self._returns[self._at]
+        self._at = (self._at + 1) % len(self._returns)
+        return observation.copy(), rewards.copy(), dones.copy(), infos
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,  # noqa: ARG002
+        indices: VecEnvIndices = None,  # noqa: ARG002
+        **method_kwargs: Any,  # noqa: ARG002
+    ) -> list[Any]:
+        """The recorded masks (N, A) in one block, as `TableVecEnv` gives them."""
+        if method_name != "action_masks":
+            raise AttributeError(f"{type(self).__name__} has no method {method_name!r}")
+        return [self._masks[self._at]]
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether `action_masks` is asked for."""
+        return attr_name == "action_masks" or hasattr(self, attr_name)
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """An attribute of this object, once per table asked for."""
+        value = None if attr_name == "action_masks" else getattr(self, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """There are none to set: always an AttributeError."""
+        raise AttributeError(f"{attr_name!r} cannot be set to {value!r} at tables {indices}")
+
+    def env_is_wrapped(
+        self,
+        wrapper_class: Any,  # noqa: ARG002
+        indices: VecEnvIndices = None,
+    ) -> list[bool]:
+        """No table is wrapped."""
+        return [False for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _add_past_selves(model: MaskablePPO, pool: OpponentPool, rules: Rules) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(PAST_SELVES):
+        pool.add_past(PolicyAgent(export_policy(model.policy, rules), temperature=1.0), rng)
+
+
+def learner_play(arguments: Arguments, ceiling: bool) -> Play:
+    """A learner that goes on by an iteration at a time, one of them over.
+
+    Args:
+        arguments: of training; two threads or more are not for measuring on one core.
+        ceiling: whether it learns on recorded tables in place of real ones.
+    """
+    set_up_torch(arguments.torch_threads)
+    rules = rules_for(arguments.rules, arguments.num_players)
+    pool = make_pool(arguments)
+    tables = make_tables(arguments, rules, pool)
+    model = make_learner(tables, arguments)
+    _add_past_selves(model, pool, rules)
+    if ceiling:
+        model = make_learner(RecordedTables(tables, arguments.num_steps), arguments)
+    # Each iteration is a call of `learn`, at the end of which the falling rate would be zero, and
+    # the learner would stay what it was.
+    model.lr_schedule = lambda _: arguments.learning_rate
+    past = PastSelves(pool, rules, every=arguments.past_every)
+    frames = arguments.num_envs * arguments.num_steps
+
+    def advance(_: None) -> int:
+        model.learn(frames, callback=past, reset_num_timesteps=False)
+        return frames
+
+    advance(None)
+    return Play(advance)
+
+
+def _arguments(num_envs: int) -> Arguments:
+    """The defaults of training, but for the number of tables, at the same frames an iteration."""
+    return replace(
+        Arguments(num_players=2, torch_threads=1),
+        num_envs=num_envs,
+        num_steps=FRAMES // num_envs,
+    )
+
+
+def _column(num_envs: int) -> str:
+    return f"{num_envs:,} environments"
+
+
+_TRAINING, _CEILING = "PPO at the tables", "the same at no cost"
+
+
+def workloads() -> list[Workload]:
+    """Training and its ceiling: 2 players, against the default opponents and past selves."""
+    return [
+        Workload(
+            TABLE, row, partial(learner_play, _arguments(num_envs), ceiling), _column(num_envs)
+        )
+        for row, ceiling in ((_TRAINING, False), (_CEILING, True))
+        for num_envs in NUM_ENVS
+    ]
+
+
+def comparisons() -> list[Comparison]:
+    """The share of the ceiling."""
+    return [
+        Comparison(f"{_TRAINING}, {_column(num_envs)}", f"{_CEILING}, {_column(num_envs)}", TARGET)
+        for num_envs in NUM_ENVS
+    ]
