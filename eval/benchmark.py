@@ -26,6 +26,7 @@ import json
 import os
 import platform
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -161,7 +162,8 @@ class Report:
             parts.append("\n".join([title, *map(_memory_line, self.suite.memory)]))
         if self.suite.missing:
             parts.append("\n".join(self.suite.missing))
-        parts.append("\n".join([*NOTES, *([PEER_NOTE] if self.settings["peers"] else [])]))
+        notes = [*NOTES, *([PEER_NOTE] if self.settings["peers"] else [])]
+        parts.append("\n".join(textwrap.fill(note, width=100) for note in notes))
         return "\n\n".join(parts)
 
     def as_json(self) -> dict[str, Any]:

@@ -8,10 +8,11 @@ each round, and the median over the rounds is told; the rounds in which the mach
 outliers, and do no harm while they are few. Every second round runs backwards, so that a steady
 drift favours neither side of a ratio.
 
-Steps are timed by the wall (`time.perf_counter`), whose clock is cheap enough for steps of some
-microseconds, on one core that `one_core` ties the process to. Other processes may want that core,
-too: the share of a block in which it was not this process's is taken off the block's time. That
-share comes from the processor time of the whole block, whose clock is too slow for single steps.
+Time is processor time (`time.process_time`), on one core that `one_core` ties the process to: what
+other processes take of that core in the meantime does not count, and a library's threads cannot
+take more than one. Reading that clock takes about a microsecond, as long as some steps; so it is
+found out how long, and taken off. Where the system's clock is too coarse for steps, it is the
+wall's (`time.perf_counter`).
 """
 
 from __future__ import annotations
@@ -22,12 +23,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 Clock = Callable[[], float]
+
+_FINE = 1e-6
+"""Seconds: a clock that is coarser is not for steps."""
 
 
 def _no_choice() -> None:
@@ -114,32 +119,33 @@ class Spread:
         return (self.high - self.low) / 2 / self.median
 
 
-def run_block(
-    play: Play,
-    seconds: float,
-    clock: Clock = time.perf_counter,
-    processor_clock: Clock = time.process_time,
-) -> Block:
+def run_block(play: Play, seconds: float, clock: Clock | None = None) -> Block:
     """Go on until `seconds` of timed work are over, by at least one step.
 
     Args:
         play: what to do.
         seconds: for how long, about.
-        clock: the wall's.
-        processor_clock: counts the seconds in which a core was this process's.
+        clock: in seconds; by default that of `step_clock`.
     """
-    count, spent = 0, 0.0
-    begin, processor_begin = clock(), processor_clock()
+    clock, reading = step_clock() if clock is None else (clock, 0.0)
+    count, steps, spent = 0, 0, 0.0
     while True:
         chosen = play.choose()
         start = clock()
         count += play.advance(chosen)
-        now = clock()
-        spent += now - start
+        spent += clock() - start
+        steps += 1
         if spent >= seconds:
-            # Above 1 where a library's threads had several cores: then the wall is right.
-            share = min(1.0, (processor_clock() - processor_begin) / (now - begin))
-            return Block(count, spent * share)
+            # A coarse clock may not have moved at all, but some time must have passed.
+            return Block(count, max(spent - steps * reading, 1e-9))
+
+
+@cache
+def step_clock() -> tuple[Clock, float]:
+    """The clock for steps, and how long reading it takes, in seconds: the least of many times."""
+    fine = time.get_clock_info("process_time").resolution <= _FINE
+    clock = time.process_time if fine else time.perf_counter
+    return clock, min(-clock() + clock() for _ in range(1_000))
 
 
 def prepare(workloads: Sequence[Workload]) -> tuple[dict[str, Play], list[str]]:
