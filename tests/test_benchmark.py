@@ -131,14 +131,16 @@ def test_a_missing_library_is_told_of_and_the_rest_is_measured() -> None:
     assert missing == ["gone: not measured: No module named 'solitaire'; install: pip install it"]
 
 
-def test_the_process_is_tied_to_one_core_and_set_free() -> None:
-    if not hasattr(os, "sched_getaffinity"):
-        pytest.skip("this system does not tie processes to cores")
-    before = os.sched_getaffinity(0)
+def test_the_process_is_tied_to_one_core_and_set_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    tied: list[set[int]] = [{0, 3, 5}]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: tied[-1], raising=False)
+    monkeypatch.setattr(
+        os, "sched_setaffinity", lambda _, cores: tied.append(set(cores)), raising=False
+    )
     with one_core() as core:
-        assert os.sched_getaffinity(0) == {max(before)}
-        assert core == f"core {max(before)}"
-    assert os.sched_getaffinity(0) == before
+        assert core == "core 5"
+        assert tied[-1] == {5}
+    assert tied == [{0, 3, 5}, {5}, {0, 3, 5}]
 
 
 # --- The core ------------------------------------------------------------------------------------
