@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uno_env.game import dealing, effects, legality, observation, reasons, scoring, setup, single
+from uno_env.game import dealing, effects, few, legality, observation, reasons, scoring, setup
 from uno_env.game.actions import ACTIONS, NUM_ACTIONS
 from uno_env.game.cards import set_sizes
 from uno_env.game.checks import MAX_SEED, whole_number, whole_numbers
@@ -18,6 +18,8 @@ from uno_env.game.rules import Rules, interned
 from uno_env.game.state import NO_SEAT, Phase, Rows, State
 
 _OVER = int(Phase.OVER)
+FEW_TO_STEP, FEW_TO_OBSERVE = 16, 6
+"""Up to so many games it is faster to step, or observe, one by one (`few`)."""
 
 
 class GameBatch:
@@ -68,7 +70,7 @@ class GameBatch:
     def legal(self) -> NDArray[np.bool_]:
         """The actions that seat may take: (N, A) bool."""
         if self.num_games == 1:
-            return single.legal(self.state)
+            return few.legal(self.state, 0)
         return legality.unpack(self.state.legal)
 
     def legal_of(self, where: ArrayLike) -> NDArray[np.bool_]:
@@ -118,10 +120,14 @@ class GameBatch:
             seat: an index, or one for each game; by default the seat to act.
             where: which games, as for `reset`; all by default.
         """
-        if self.num_games == 1 and where is None:
-            return single.observe(self.state, self._only_seat(seat))
+        if where is None and self.num_games == 1:
+            return few.observe(self.state, 0, self._only_seat(seat))
         rows = self._rows(where)
-        return observation.observe(self.state, rows, self._seats(seat, rows))
+        seats = self._seats(seat, rows)
+        if 0 < rows.size <= FEW_TO_OBSERVE:
+            each = zip(rows.tolist(), seats.tolist(), strict=True)
+            return np.concatenate([few.observe(self.state, *one) for one in each])
+        return observation.observe(self.state, rows, seats)
 
     def observe_all(
         self, seat: ArrayLike | None = None, where: ArrayLike | None = None
@@ -294,29 +300,32 @@ class GameBatch:
             ValueError: not one action for each game.
             TypeError: not integers.
         """
-        if where is None:
-            return self._step(self.state, _as_actions(actions, self.num_games))
-        rows = self._distinct_rows(where)
+        rows = self.state.all_rows if where is None else self._distinct_rows(where)
         chosen = _as_actions(actions, rows.size)
-        games = self.state.take(rows)
-        outcome = self._step(games, chosen)
-        self.state.put(rows, games)
-        return outcome
+        if rows.size > FEW_TO_STEP:
+            rewards = self._play(rows, chosen)
+        else:
+            rewards = np.zeros((rows.size, self.rules.num_players), np.float32)
+            steps = zip(rows.tolist(), chosen.tolist(), strict=True)
+            uncommon = [i for i, step in enumerate(steps) if not few.step(self.state, *step)]
+            if uncommon:
+                rewards[uncommon] = self._play(rows[uncommon], chosen[uncommon])
+        return rewards, self.state.phase.take(rows) == _OVER
 
-    def _step(
-        self, games: State, actions: NDArray[np.integer]
-    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        rewards = np.zeros((games.num_games, self.rules.num_players), np.float32)
-        if games.num_games == 1 and single.step(games, int(actions[0])):
-            return rewards, games.phase == _OVER
+    def _play(self, rows: Rows, actions: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Step some games, or all if these are `all_rows`; returns rewards (n, P)."""
+        everywhere = rows is self.state.all_rows
+        games = self.state if everywhere else self.state.take(rows)
         before = games.phase == _OVER
         play(games, actions.astype(np.intp, copy=False))
-        done = games.phase == _OVER
-        ended = (done & ~before).nonzero()[0]
+        ended = ((games.phase == _OVER) & ~before).nonzero()[0]
+        rewards = np.zeros((rows.size, self.rules.num_players), np.float32)
         if ended.size:
             winners = games.winner.take(ended)
             rewards[ended] = scoring.sole_win_rewards(self.rules.num_players).take(winners, axis=0)
-        return rewards, done
+        if not everywhere:
+            self.state.put(rows, games)
+        return rewards
 
     # ------------------------------------------------------------------ copies and positions
 

@@ -1,4 +1,4 @@
-"""A batch of one takes the same course as a game among many, bit for bit."""
+"""Few games, stepped one by one, take the same course as they do among many, bit for bit."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import pytest
 from test_batch import some_legal
 
 from uno_env import ACTIONS, GameBatch, Rules
-from uno_env.game import single
+from uno_env.game import few
+from uno_env.game.engine import FEW_TO_STEP
 
-GAMES = 16
+GAMES = FEW_TO_STEP + 4
 TABLES = [
     *(Rules.preset(name, num_players=players) for name in ("angry_birds", "classic", "official")
       for players in (2, 3, 10)),
@@ -25,12 +26,20 @@ TABLES = [
 def test_state_and_what_is_seen_equal_those_of_a_game_among_many(rules: Rules) -> None:
     many = GameBatch(rules, GAMES, seed=40)
     ones = [GameBatch(rules, 1, seed=40 + game) for game in range(GAMES)]
+    apart = GameBatch(rules, GAMES, seed=40)
     for number in range(300):
         # Every third choice is any legal action, so that cards are drawn, kept and not called.
         legal = many.legal
         any_legal = (legal * np.random.default_rng(number).random(legal.shape)).argmax(axis=1)
         actions = any_legal if number % 3 == 0 else some_legal(many, number)
         rewards, done = many.step(actions)
+        for start in range(0, GAMES, 4):
+            games = np.arange(start, start + 4)[::-1]
+            own_rewards, own_done = apart.step(actions[games], games)
+            assert np.array_equal(own_rewards, rewards[games])
+            assert np.array_equal(own_done, done[games])
+        for name, array in many.state.arrays().items():
+            assert np.array_equal(array, getattr(apart.state, name)), f"step {number}: {name}"
         seat = number % rules.num_players
         seen, legal = many.observe(seat), many.legal
         for game, one in enumerate(ones):
@@ -48,12 +57,13 @@ def test_state_and_what_is_seen_equal_those_of_a_game_among_many(rules: Rules) -
                 one.next_round()
         if done.any():
             many.next_round(done)
+            apart.next_round(done)
 
 
 def test_most_steps_are_taken_the_short_way() -> None:
     batch, taken = GameBatch("angry_birds", 1, seed=0), 0
     for number in range(1_000):
-        taken += single.step(batch.take([0]).state, int(some_legal(batch, number)[0]))
+        taken += few.step(batch.take([0]).state, 0, int(some_legal(batch, number)[0]))
         batch.step(some_legal(batch, number))
         if batch.done[0]:
             batch.reset()
@@ -65,7 +75,7 @@ def test_what_is_not_taken_changes_nothing() -> None:
     batch = GameBatch(Rules.preset("official", num_players=3), 1, seed=3)
     for number in range(1_000):
         copy = batch.copy()
-        if not single.step(copy.state, int(some_legal(batch, number)[0])):
+        if not few.step(copy.state, 0, int(some_legal(batch, number)[0])):
             refused += 1
             for name, array in batch.state.arrays().items():
                 assert np.array_equal(array, getattr(copy.state, name)), name

@@ -1,4 +1,4 @@
-"""A batch of one: its common steps and its observation, in plain integers.
+"""Few games: their common steps and observations one by one, in plain integers.
 
 Numpy takes as long for one game as for a hundred. So what happens at most steps of a single game is
 done here once more with Python's own integers, ten times as fast: cards laid and drawn, UNO said, a
@@ -95,137 +95,139 @@ _tables = cache(_Tables.of)
 # ---------------------------------------------------------------------- one step
 
 
-def step(state: State, action: int) -> bool:
-    """Play an action in the one game, if this is one of the common steps.
+def step(state: State, game: int, action: int) -> bool:
+    """Play an action in one game, if this is one of the common steps.
 
     Returns:
         Whether it was. If not, nothing has changed.
     """
     rules = state.rules
-    if state.phase.item(0) > _DRAWN:
+    if state.phase.item(game) > _DRAWN:
         return False
     if action == _UNO:
-        state.said[0] = True
-        _refresh(state)
+        state.said[game] = True
+        _refresh(state, game)
         return True
 
-    tables, seat, turn = _tables(rules), state.acting.item(0), state.turn.item(0)
+    tables, seat, turn = _tables(rules), state.acting.item(game), state.turn.item(game)
     hop, draws, drawer = _NEXT, 0, seat
     if action < NUM_FACES:
         symbol = action % NUM_SYMBOLS
         may_be_challenged = symbol == _WILD_DRAW_FOUR and rules.wild_draw_four == "bluff"
-        left = _size(state.hands, seat) - 1
-        forgot = left == 1 and rules.uno_call == "explicit" and not state.said.item(0)
+        at = _at(state, game, seat)
+        left = state.hands.item(at).bit_count() + state.hands.item(at + 1).bit_count() - 1
+        forgot = left == 1 and rules.uno_call == "explicit" and not state.said.item(game)
         if may_be_challenged or left == 0 or forgot:
             return False
         if symbol == _KING_PIG:
-            return _king_pig(state, tables, seat, action)
+            return _king_pig(state, game, seat, action)
         hop, draws, drawer = _HOP_AFTER[symbol], _DRAWN_FOR[symbol], tables.next_seat[turn]
     elif action == _DRAW:
         draws = 1
     elif action != _KEEP:
         return False
-    pile_at = state.pile_at.item(0)
+    pile_at = state.pile_at.item(game)
     if pile_at + draws > rules.deck_size:
         return False
 
     if action < NUM_FACES:
-        _lay(state, seat, action)
+        _lay(state, game, seat, action)
     if draws:
-        cards: list[int] = state.pile[0, pile_at : pile_at + draws].tolist()
-        state.pile_at[0] = pile_at + draws
-        _hand_over(state, drawer, cards)
-        if action == _DRAW and _stays_with(state, seat, cards[0]):
-            _refresh(state)
+        cards: list[int] = state.pile[game, pile_at : pile_at + draws].tolist()
+        state.pile_at[game] = pile_at + draws
+        _hand_over(state, game, drawer, cards)
+        if action == _DRAW and _stays_with(state, game, seat, cards[0]):
+            _refresh(state, game)
             return True
-
-    _move_on(state, tables, hop)
+    _move_on(state, game, hop)
     return True
 
 
-def _move_on(state: State, tables: _Tables, hop: int) -> None:
+def _at(state: State, game: int, seat: int) -> int:
+    """Where the first of a hand's two words stands in `State.hands`, the second beside it."""
+    return 2 * (state.rules.num_players * game + seat)
+
+
+def _move_on(state: State, game: int, hop: int) -> None:
     """The next player's turn begins."""
-    turn = tables.after[len(tables.seat) * hop + state.turn.item(0)]
-    state.turn[0] = turn
-    state.acting[0] = tables.seat[turn]
-    state.phase[0] = _TURN
-    state.drawn[0] = NO_CARD
-    state.said[0] = False
-    _refresh(state)
+    tables = _tables(state.rules)
+    turn = tables.after[len(tables.seat) * hop + state.turn.item(game)]
+    state.turn[game] = turn
+    state.acting[game] = tables.seat[turn]
+    state.phase[game] = _TURN
+    state.drawn[game] = NO_CARD
+    state.said[game] = False
+    _refresh(state, game)
 
 
-def _king_pig(state: State, tables: _Tables, seat: int, face: int) -> bool:
+def _king_pig(state: State, game: int, seat: int, face: int) -> bool:
     """A King Pig is played and deals, unless it needs more cards than the draw pile has."""
-    colour, pile_at = face // NUM_SYMBOLS, state.pile_at.item(0)
-    pile: list[int] = state.pile[0, pile_at:].tolist()
+    colour, pile_at = face // NUM_SYMBOLS, state.pile_at.item(game)
+    pile: list[int] = state.pile[game, pile_at:].tolist()
     count = next((i for i, card in enumerate(pile, 1) if _CARD_COLOUR[card] == colour), 0)
     if not count:
         return False
-    _lay(state, seat, face)
-    state.pile_at[0] = pile_at + count
+    _lay(state, game, seat, face)
+    state.pile_at[game] = pile_at + count
     players = state.rules.num_players
     receivers = players if state.rules.king_pig_recipients == "all" else players - 1
     for place in range(min(receivers, count)):
         receiver = (seat + 1 + place) % players
-        cards = pile[place:count:receivers]
-        _hand_over(state, receiver, cards)
-        for card in cards:
-            first, second = _CARD_BITS[card]
-            state.known[0, receiver, 0] = state.known.item(2 * receiver) | first
-            state.known[0, receiver, 1] = state.known.item(2 * receiver + 1) | second
-    _move_on(state, tables, _HOP_AFTER[_KING_PIG])
+        first, second = _hand_over(state, game, receiver, pile[place:count:receivers])
+        at = _at(state, game, receiver)
+        state.known[game, receiver, 0] = state.known.item(at) | first
+        state.known[game, receiver, 1] = state.known.item(at + 1) | second
+    _move_on(state, game, _HOP_AFTER[_KING_PIG])
     return True
 
 
-def _size(sets: Words, seat: int) -> int:
-    return int(sets.item(2 * seat)).bit_count() + int(sets.item(2 * seat + 1)).bit_count()
-
-
-def _lay(state: State, seat: int, face: int) -> None:
+def _lay(state: State, game: int, seat: int, face: int) -> None:
     """A card leaves the hand and lies on top."""
-    bits = _FACE_BITS[face]
-    copy, card = _one_of(state.hands, seat, bits)
-    state.hands[0, seat, copy] = state.hands.item(2 * seat + copy) ^ card
-    state.discard[0, copy] = state.discard.item(copy) | card
-    state.top[0] = face
+    bits, at = _FACE_BITS[face], _at(state, game, seat)
+    copy, card = _one_of(state.hands, at, bits)
+    state.hands[game, seat, copy] = state.hands.item(at + copy) ^ card
+    state.discard[game, copy] = state.discard.item(2 * game + copy) | card
+    state.top[game] = face
     if state.rules.deck == "angry_birds":
-        copy, card = _one_of(state.known, seat, bits)
+        copy, card = _one_of(state.known, at, bits)
         if card:
-            state.known[0, seat, copy] = state.known.item(2 * seat + copy) ^ card
+            state.known[game, seat, copy] = state.known.item(at + copy) ^ card
 
 
-def _one_of(sets: Words, seat: int, bits: list[int]) -> tuple[int, int]:
-    """One of these copies that a seat holds, as `cards.one_of` chooses: its word and its bit."""
-    second = sets.item(2 * seat + 1) & bits[1]
+def _one_of(sets: Words, at: int, bits: list[int]) -> tuple[int, int]:
+    """One of these copies in a set, as `cards.one_of` chooses: its word and its bit."""
+    second = sets.item(at + 1) & bits[1]
     if second:
         return 1, second & -second
-    first = sets.item(2 * seat) & bits[0]
+    first = sets.item(at) & bits[0]
     return 0, first & -first
 
 
-def _hand_over(state: State, seat: int, cards: list[int]) -> None:
-    """Cards come into a hand."""
-    first, second = state.hands.item(2 * seat), state.hands.item(2 * seat + 1)
+def _hand_over(state: State, game: int, seat: int, cards: list[int]) -> tuple[int, int]:
+    """Cards come into a hand; returns them as a set."""
+    first = second = 0
     for card in cards:
         first |= _CARD_BITS[card][0]
         second |= _CARD_BITS[card][1]
-    state.hands[0, seat, 0] = first
-    state.hands[0, seat, 1] = second
+    at = _at(state, game, seat)
+    state.hands[game, seat, 0] = state.hands.item(at) | first
+    state.hands[game, seat, 1] = state.hands.item(at + 1) | second
     for colour in range(NUM_COLOURS):
-        lack = state.lack.item(NUM_COLOURS * seat + colour)
+        lack = state.lack.item(2 * at + colour)
         if lack < LACK_CAP:
-            state.lack[0, seat, colour] = min(lack + len(cards), LACK_CAP)
+            state.lack[game, seat, colour] = min(lack + len(cards), LACK_CAP)
+    return first, second
 
 
-def _stays_with(state: State, seat: int, drawn: int) -> bool:
+def _stays_with(state: State, game: int, seat: int, drawn: int) -> bool:
     """A card was drawn by choice; whether it may be played, so that the turn does not pass."""
-    top = state.top.item(0)
-    state.lack[0, seat, top // NUM_SYMBOLS] = 0
-    faces = state.hands.item(2 * seat) | state.hands.item(2 * seat + 1)
+    top, at = state.top.item(game), _at(state, game, seat)
+    state.lack[game, seat, top // NUM_SYMBOLS] = 0
+    faces = state.hands.item(at) | state.hands.item(at + 1)
     if not _plays(state.rules, faces, top) & _PLAYABLE_AFTER[drawn]:
         return False
-    state.phase[0] = _DRAWN
-    state.drawn[0] = drawn
+    state.phase[game] = _DRAWN
+    state.drawn[game] = drawn
     return True
 
 
@@ -245,32 +247,37 @@ def _plays(rules: Rules, faces: int, top: int) -> int:
     return matching | free
 
 
-def _refresh(state: State) -> None:
+def _refresh(state: State, game: int) -> None:
     """What `settle` does, which is asked only where nothing is legal."""
-    rules, seat, phase = state.rules, state.acting.item(0), state.phase.item(0)
-    first, second = state.hands.item(2 * seat), state.hands.item(2 * seat + 1)
-    top = state.top.item(0)
-    plays = _plays(rules, first | second, top) & _PLAYABLE_AFTER[state.drawn.item(0)]
+    rules, phase, top = state.rules, state.phase.item(game), state.top.item(game)
+    at = _at(state, game, state.acting.item(game))
+    first, second = state.hands.item(at), state.hands.item(at + 1)
+    plays = _plays(rules, first | second, top) & _PLAYABLE_AFTER[state.drawn.item(game)]
     others = _tables(rules).offered[phase]
     if phase == _TURN:
         has_match = (first | second) & _MATCHES[top]
         if (has_match and rules.voluntary_draw == "without_match") or (
-            state.pile_at.item(0) == rules.deck_size
-            and state.discard.item(0).bit_count() + state.discard.item(1).bit_count() <= 1
+            state.pile_at.item(game) == rules.deck_size and sum(_discarded(state, game)) <= 1
         ):
             others &= ~_DRAW_BIT
     if (
         plays
         and first.bit_count() + second.bit_count() == 2
         and rules.uno_call == "explicit"
-        and not state.said.item(0)
+        and not state.said.item(game)
     ):
         others |= _UNO_BIT
     if not plays | others:
-        settle(state, None)
+        settle(state, np.array([game]))
         return
-    state.legal[0, 0] = plays
-    state.legal[0, 1] = others
+    state.legal[game, 0] = plays
+    state.legal[game, 1] = others
+
+
+def _discarded(state: State, game: int) -> tuple[int, int]:
+    """How many cards of the discard pile are first and second copies."""
+    first, second = state.discard.item(2 * game), state.discard.item(2 * game + 1)
+    return first.bit_count(), second.bit_count()
 
 
 # ---------------------------------------------------------------------- what is to be seen
@@ -302,44 +309,44 @@ _PILE, _DISCARDS = LAYOUT["pile"].start, LAYOUT["discards"].start
 _COLOUR_BEFORE = LAYOUT["colour_before"]
 
 
-def legal(state: State) -> NDArray[np.bool_]:
-    """What `legality.unpack` gives for the one game: (1, A) bool."""
-    bits = _spread(state.legal.item(0)) + _spread(state.legal.item(1))
+def legal(state: State, game: int) -> NDArray[np.bool_]:
+    """What `legality.unpack` gives for one game: (1, A) bool."""
+    bits = _spread(state.legal.item(2 * game)) + _spread(state.legal.item(2 * game + 1))
     return np.frombuffer(bytearray(bits), np.bool_, NUM_ACTIONS)[None]
 
 
-def observe(state: State, seat: int) -> NDArray[np.uint8]:
-    """What `observation.observe` gives for a seat of the one game: (1, F) uint8."""
+def observe(state: State, game: int, seat: int) -> NDArray[np.uint8]:
+    """What `observation.observe` gives for a seat of one game: (1, F) uint8."""
     rules, tables = state.rules, _tables(state.rules)
     out = bytearray(tables.constant_part)
-    view = VIEW_SEATS * state.turn.item(0) + seat
+    view = VIEW_SEATS * state.turn.item(game) + seat
     seats = tables.seats_by_place[view]
-    hands: list[int] = state.hands.ravel().tolist()
+    hands: list[int] = state.hands[game].ravel().tolist()
     first, second = hands[2 * seat], hands[2 * seat + 1]
-    discard = state.discard.item(0), state.discard.item(1)
+    discard = state.discard.item(2 * game), state.discard.item(2 * game + 1)
 
     out[_HAND] = _count_faces(first, second)
     out[_UNSEEN] = _count_faces(
         tables.deck[0] ^ (first | discard[0]), tables.deck[1] ^ (second | discard[1])
     )
-    out[_PILE] = rules.deck_size - state.pile_at.item(0)
-    out[_DISCARDS] = discard[0].bit_count() + discard[1].bit_count()
-    known: list[int] = state.known.ravel().tolist()
+    out[_PILE] = rules.deck_size - state.pile_at.item(game)
+    out[_DISCARDS] = sum(_discarded(state, game))
+    known: list[int] = state.known[game].ravel().tolist()
     if any(known):
         _observe_known(out, known, seats[1:])
 
-    phase, to_act = state.phase.item(0), state.acting.item(0) == seat
-    flags = 2 * (to_act and phase != _OVER) + state.said.item(0)
+    phase, to_act = state.phase.item(game), state.acting.item(game) == seat
+    flags = 2 * (to_act and phase != _OVER) + state.said.item(game)
     out[observation.TABLE_COLUMNS] = _TABLE_ROWS[
-        4 * (NUM_FACES * phase + state.top.item(0)) + flags
+        4 * (NUM_FACES * phase + state.top.item(game)) + flags
     ]
     if phase == _DRAWN and to_act:
-        out[_DRAWN_CARD] = _CARD_FACES[state.drawn.item(0)]
-    out[_COLOUR_BEFORE] = _COLOUR_ROWS[state.colour_before.item(0)]
+        out[_DRAWN_CARD] = _CARD_FACES[state.drawn.item(game)]
+    out[_COLOUR_BEFORE] = _COLOUR_ROWS[state.colour_before.item(game)]
     out[observation.VIEW_COLUMNS] = tables.view_rows[view]
 
-    lack = state.lack.tobytes().translate(_LACKS)
-    scores = state.scores.ravel().tolist()
+    lack = state.lack[game].tobytes().translate(_LACKS)
+    scores = state.scores[game].tolist()
     for place, other in enumerate(seats):
         size = hands[2 * other].bit_count() + hands[2 * other + 1].bit_count()
         out[_HAND_SIZES + place] = size
