@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv  # type: ignore[import-untyped]
 from pettingzoo.utils.env_logger import EnvLogger  # type: ignore[import-untyped]
 
-from uno_env.game import scoring
+from uno_env.game import few, scoring
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.cards import NUM_KINDS
 from uno_env.game.checks import MAX_SEED, one_of, whole_number
@@ -170,7 +170,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
             EnvLogger.error_observe_before_reset()
         seat = self._seats[self._known(agent)]
         mask = self._mask.copy() if seat == self._acting else _no_actions()
-        return {"observation": self._batch.observe(seat)[0], "action_mask": mask}
+        return {"observation": few.observe(self._batch.state, 0, seat), "action_mask": mask}
 
     def state(self) -> NDArray[np.uint8]:
         """All there is, seen from the seat to act: (FULL_SIZE,) uint8 (`GameBatch.observe_all`).
@@ -308,28 +308,36 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
     def _play(self, action: int) -> None:
         """A legal action, and what it brings to an end."""
         batch = self._batch
-        self._last_action = (int(batch.player[0]), action)
+        self._last_action = (int(batch.state.acting.item(0)), action)
         self._decisions += 1
-        win_rewards, done = batch.step(np.array([action]))
-        if done[0]:
-            self._reward_round(win_rewards)
-            if not self._whole_game or batch.game_over[0]:
-                self._end(terminated=True)
+        # Most steps end no round and are over here; `GameBatch.step` knows the others too.
+        if not few.step(batch.state, 0, action):
+            win_rewards, done = batch.step(np.array([action]))
+            if done[0]:
+                self._end_round(win_rewards)
                 return
-            batch.next_round()
-            self._last_action = None
-            self._decisions = 0
-        elif self._decisions == self._max_cycles:
+        if self._decisions == self._max_cycles:
             self._end(truncated=True)
             return
+        self._await_next()
+
+    def _end_round(self, win_rewards: NDArray[np.float32]) -> None:
+        """A round is over; a game may go on with the next one."""
+        self._reward_round(win_rewards)
+        if not self._whole_game or self._batch.game_over[0]:
+            self._end(terminated=True)
+            return
+        self._batch.next_round()
+        self._last_action = None
+        self._decisions = 0
         self._await_next()
 
     def _await_next(self) -> None:
         """Select the agent to act and make its mask."""
         batch = self._batch
-        self._acting = int(batch.player[0])
+        self._acting = batch.state.acting.item(0)
         self.agent_selection = agent = self.agents[self._acting]
-        self._mask = batch.legal[0].view(np.int8)
+        self._mask = few.legal(batch.state, 0).view(np.int8)
         # Its own copy: what a user does to a mask must not decide what is legal.
         self.infos[agent] = {"action_mask": self._mask.copy()}
 

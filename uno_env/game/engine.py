@@ -70,7 +70,7 @@ class GameBatch:
     def legal(self) -> NDArray[np.bool_]:
         """The actions that seat may take: (N, A) bool."""
         if self.num_games == 1:
-            return few.legal(self.state, 0)
+            return few.legal(self.state, 0)[None]
         return legality.unpack(self.state.legal)
 
     def legal_of(self, where: ArrayLike) -> NDArray[np.bool_]:
@@ -120,13 +120,11 @@ class GameBatch:
             seat: an index, or one for each game; by default the seat to act.
             where: which games, as for `reset`; all by default.
         """
-        if where is None and self.num_games == 1:
-            return few.observe(self.state, 0, self._only_seat(seat))
         rows = self._rows(where)
         seats = self._seats(seat, rows)
         if 0 < rows.size <= FEW_TO_OBSERVE:
             each = zip(rows.tolist(), seats.tolist(), strict=True)
-            return np.concatenate([few.observe(self.state, *one) for one in each])
+            return np.stack([few.observe(self.state, *one) for one in each])
         return observation.observe(self.state, rows, seats)
 
     def observe_all(
@@ -138,14 +136,6 @@ class GameBatch:
         """
         rows = self._rows(where)
         return observation.observe_all(self.state, rows, self._seats(seat, rows))
-
-    def _only_seat(self, seat: ArrayLike | None) -> int:
-        """The seat asked for in a batch of one."""
-        if seat is None:
-            return int(self.state.acting.item(0))
-        if type(seat) is int and 0 <= seat < self.rules.num_players:
-            return seat
-        return int(self._seats(seat, self.state.all_rows)[0])
 
     def _seats(self, seat: ArrayLike | None, rows: Rows) -> NDArray[np.intp]:
         if seat is None:

@@ -282,8 +282,10 @@ def _discarded(state: State, game: int) -> tuple[int, int]:
 
 # ---------------------------------------------------------------------- what is to be seen
 
-_SPREAD = [bytes(octet >> bit & 1 for bit in range(8)) for octet in range(256)]
-"""The bits of a byte as a byte each."""
+_OCTETS = [bytes(octet >> bit & 1 for bit in range(8)) for octet in range(256)]
+_SPREAD = [low + high for high in _OCTETS for low in _OCTETS]
+"""The bits of two bytes as a byte each."""
+_LANE, _TWO_BYTES = 16, 2**16 - 1
 _ALL_WILDS, _GATHER_WILDS = int(ALL_WILDS), int(GATHER_WILDS)
 _WILDS_GATHERED = int(WILDS_GATHERED)
 _WORD = 2**64 - 1
@@ -310,13 +312,13 @@ _COLOUR_BEFORE = LAYOUT["colour_before"]
 
 
 def legal(state: State, game: int) -> NDArray[np.bool_]:
-    """What `legality.unpack` gives for one game: (1, A) bool."""
+    """The actions that may be taken in one game: (A,) bool."""
     bits = _spread(state.legal.item(2 * game)) + _spread(state.legal.item(2 * game + 1))
-    return np.frombuffer(bytearray(bits), np.bool_, NUM_ACTIONS)[None]
+    return np.frombuffer(bytearray(bits), np.bool_, NUM_ACTIONS)
 
 
 def observe(state: State, game: int, seat: int) -> NDArray[np.uint8]:
-    """What `observation.observe` gives for a seat of one game: (1, F) uint8."""
+    """What `observation.observe` gives for a seat of one game: (F,) uint8."""
     rules, tables = state.rules, _tables(state.rules)
     out = bytearray(tables.constant_part)
     view = VIEW_SEATS * state.turn.item(game) + seat
@@ -342,7 +344,8 @@ def observe(state: State, game: int, seat: int) -> NDArray[np.uint8]:
     ]
     if phase == _DRAWN and to_act:
         out[_DRAWN_CARD] = _CARD_FACES[state.drawn.item(game)]
-    out[_COLOUR_BEFORE] = _COLOUR_ROWS[state.colour_before.item(game)]
+    if rules.wild_draw_four == "bluff":
+        out[_COLOUR_BEFORE] = _COLOUR_ROWS[state.colour_before.item(game)]
     out[observation.VIEW_COLUMNS] = tables.view_rows[view]
 
     lack = state.lack[game].tobytes().translate(_LACKS)
@@ -350,8 +353,10 @@ def observe(state: State, game: int, seat: int) -> NDArray[np.uint8]:
     for place, other in enumerate(seats):
         size = hands[2 * other].bit_count() + hands[2 * other + 1].bit_count()
         out[_HAND_SIZES + place] = size
-        out[_ONE_CARD + place] = size == 1
-        out[_TWO_CARDS + place] = size == 2
+        if size == 1:
+            out[_ONE_CARD + place] = 1
+        elif size == 2:
+            out[_TWO_CARDS + place] = 1
         if place:
             at = _LACK + NUM_COLOURS * (place - 1)
             out[at : at + NUM_COLOURS] = lack[NUM_COLOURS * other : NUM_COLOURS * (other + 1)]
@@ -359,7 +364,7 @@ def observe(state: State, game: int, seat: int) -> NDArray[np.uint8]:
             high, low = divmod(scores[other], observation.DIGIT)
             out[_SCORES_HIGH + place] = min(high, 255)
             out[_SCORES_LOW + place] = low
-    return np.frombuffer(out, np.uint8)[None]
+    return np.frombuffer(out, np.uint8)
 
 
 def _count_faces(first: int, second: int) -> bytes:
@@ -377,7 +382,15 @@ def _count_faces(first: int, second: int) -> bytes:
 
 
 def _spread(word: int) -> bytes:
-    return b"".join(map(_SPREAD.__getitem__, word.to_bytes(8, "little")))
+    """The 64 bits of a word as a byte each."""
+    return b"".join(
+        (
+            _SPREAD[word & _TWO_BYTES],
+            _SPREAD[word >> _LANE & _TWO_BYTES],
+            _SPREAD[word >> 2 * _LANE & _TWO_BYTES],
+            _SPREAD[word >> 3 * _LANE],
+        )
+    )
 
 
 def _observe_known(out: bytearray, known: list[int], opponents: list[int]) -> None:
