@@ -206,9 +206,8 @@ def refresh(state: State, rows: Rows | None) -> NDArray[np.bool_]:
         rows: which of them; all if None.
     """
     rules = state.rules
-    games = state.all_rows if rows is None else rows
-    seats, top, phase = _of(state.acting, rows), _of(state.top, rows), _of(state.phase, rows)
-    hand = take_sets(state.flat_hands, state.at_seat(games, seats))
+    top, phase = _of(state.top, rows), _of(state.phase, rows)
+    hand = take_sets(state.flat_hands, state.at_acting_seat(rows))
     faces = hand[:, 0] | hand[:, 1]
     matching = matching_cards(faces, top)
 

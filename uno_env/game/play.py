@@ -131,7 +131,7 @@ def _lay_cards(
 ) -> NDArray[np.uint8]:
     """Cards leave the hands and lie on top; returns how many the seats to act have left: (n,)."""
     bits = take_sets(_PLAYED_BITS, actions)
-    at = state.at_seat(state.all_rows, state.acting)
+    at = state.at_acting_seat()
     hand = take_sets(state.flat_hands, at)
     if state.rules.wild_draw_four == "bluff":
         bluff = is_play & (actions % NUM_SYMBOLS == _WILD_DRAW_FOUR)
@@ -218,7 +218,7 @@ def _draw_cards(state: State, due: _Due, left: NDArray[np.uint8]) -> None:
         due: what is to be drawn.
         left: (n,) how many cards the players have left.
     """
-    rows = due.draws.nonzero()[0]
+    rows = (due.draws != 0).nonzero()[0]  # numpy finds flags many times as fast as numbers
     if not rows.size:
         return
     draws = due.draws.take(rows)
@@ -242,7 +242,7 @@ def _draw_cards(state: State, due: _Due, left: NDArray[np.uint8]) -> None:
 
 def _go_on_after_draw(state: State, rows: Rows, drawn: NDArray[np.uint8], due: _Due) -> None:
     """A drawn card that can be played may be played; otherwise the turn passes by itself."""
-    at = state.at_seat(rows, state.acting.take(rows))
+    at = state.at_acting_seat(rows)
     dealing.remember_lack(state, rows, at)
     playable = legality.drawn_card_playable(state, rows, at, drawn).nonzero()[0]
     rows = rows.take(playable)

@@ -221,6 +221,12 @@ class State:
         """Index of a seat of each game in arrays flattened over games and seats."""
         return rows * self.rules.num_players + seats
 
+    def at_acting_seat(self, rows: Rows | None = None) -> NDArray[np.intp]:
+        """The same of the seat to act, in some games or in all."""
+        if rows is None:
+            return _first_seats(self.num_games, self.rules.num_players) + self.acting
+        return self.at_seat(rows, self.acting.take(rows))
+
     @property
     def flat_hands(self) -> Words:
         """`hands` over games and seats together: (N P, 2), the same memory."""
@@ -240,6 +246,11 @@ class State:
 @cache
 def _array_names() -> tuple[str, ...]:
     return tuple(spec.name for spec in dataclasses.fields(State) if spec.name != "rules")
+
+
+@lru_cache(maxsize=64)
+def _first_seats(num_games: int, num_players: int) -> NDArray[np.intp]:
+    return _indices(num_games) * num_players
 
 
 @lru_cache(maxsize=64)
