@@ -359,6 +359,18 @@ def test_the_pool_takes_past_selves_and_makes_room() -> None:
         OpponentPool([], past_share=0.5, max_past=2)
 
 
+def test_few_past_selves_play_at_a_time_and_take_turns() -> None:
+    rng = np.random.default_rng(0)
+    pool = OpponentPool([make_agent("keen")], past_share=1.0, max_past=5, present_past=2)
+    seen: set[int] = set()
+    for taken_in in range(1, 40):
+        pool.add_past(make_agent("greedy"), rng)
+        present = set(pool.choose(200, rng).tolist())
+        assert len(present) == min(taken_in, 2)
+        seen |= present
+    assert seen == {1, 2, 3, 4, 5}
+
+
 SMALL = {
     "total_timesteps": 512,
     "num_envs": 32,
