@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from uno_env import ACTIONS, CARDS, GameBatch, Position, Rules
 from uno_env.game.actions import NUM_ACTIONS, parse_action
+from uno_env.game.engine import FEW_TO_STEP, IDLE_MORE
 from uno_env.game.rules import PRESETS
 
 ALL_PRESETS = list(PRESETS)
@@ -190,3 +191,23 @@ def test_texts_round_trip() -> None:
     assert [parse_action(text) for text in ACTIONS] == list(range(84))
     with pytest.raises(ValueError, match="unknown action 'R10'"):
         parse_action("R10")
+
+
+@pytest.mark.parametrize("num_games", [30, 60, IDLE_MORE + 60])
+def test_games_that_are_not_stepped_stay_as_they_are(num_games: int) -> None:
+    batch = GameBatch(Rules.preset("official", num_players=3), num_games, seed=6)
+    rng = np.random.default_rng(0)
+    for number in range(120):
+        rows = rng.permutation(num_games)[: FEW_TO_STEP + 1 + number % 10]
+        others = np.setdiff1d(np.arange(num_games), rows)
+        alone, before = batch.take(rows), batch.copy()
+        actions = some_legal(alone, number)
+        rewards, done = alone.step(actions)
+        own_rewards, own_done = batch.step(actions, rows)
+        assert np.array_equal(own_rewards, rewards)
+        assert np.array_equal(own_done, done)
+        for name, array in batch.state.arrays().items():
+            assert np.array_equal(array[rows], getattr(alone.state, name)), name
+            assert np.array_equal(array[others], getattr(before.state, name)[others]), name
+        if batch.done.any():
+            batch.next_round(batch.done)

@@ -12,7 +12,7 @@ from uno_env.game import dealing, effects, few, legality, observation, reasons, 
 from uno_env.game.actions import ACTIONS, NUM_ACTIONS
 from uno_env.game.cards import set_sizes
 from uno_env.game.checks import MAX_SEED, whole_number, whole_numbers
-from uno_env.game.play import play, settle
+from uno_env.game.play import IDLE, play, settle
 from uno_env.game.position import Position
 from uno_env.game.rules import Rules, interned
 from uno_env.game.state import NO_SEAT, Phase, Rows, State
@@ -20,6 +20,8 @@ from uno_env.game.state import NO_SEAT, Phase, Rows, State
 _OVER = int(Phase.OVER)
 FEW_TO_STEP, FEW_TO_OBSERVE = 16, 6
 """Up to so many games it is faster to step, or observe, one by one (`few`)."""
+IDLE_MORE = 1024
+"""Up to so many games it is faster to let idle than to leave them out of a step."""
 
 
 class GameBatch:
@@ -303,18 +305,23 @@ class GameBatch:
         return rewards, self.state.phase.take(rows) == _OVER
 
     def _play(self, rows: Rows, actions: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Step some games, or all if these are `all_rows`; returns rewards (n, P)."""
-        everywhere = rows is self.state.all_rows
-        games = self.state if everywhere else self.state.take(rows)
-        before = games.phase == _OVER
-        play(games, actions.astype(np.intp, copy=False))
-        ended = ((games.phase == _OVER) & ~before).nonzero()[0]
+        """Step some games; returns their rewards (n, P)."""
+        before = self.state.phase.take(rows) == _OVER
+        if rows is self.state.all_rows:
+            play(self.state, actions.astype(np.intp, copy=False))
+        elif self.num_games - rows.size <= IDLE_MORE:
+            everywhere = np.full(self.num_games, IDLE, np.intp)
+            everywhere[rows] = actions
+            play(self.state, everywhere)
+        else:
+            games = self.state.take(rows)
+            play(games, actions.astype(np.intp, copy=False))
+            self.state.put(rows, games)
+        ended = ((self.state.phase.take(rows) == _OVER) & ~before).nonzero()[0]
         rewards = np.zeros((rows.size, self.rules.num_players), np.float32)
         if ended.size:
-            winners = games.winner.take(ended)
+            winners = self.state.winner.take(rows.take(ended))
             rewards[ended] = scoring.sole_win_rewards(self.rules.num_players).take(winners, axis=0)
-        if not everywhere:
-            self.state.put(rows, games)
         return rewards
 
     # ------------------------------------------------------------------ copies and positions

@@ -30,8 +30,8 @@ from uno_env.game.cards import (
 from uno_env.game.effects import DRAWN_FOR, HOP_AFTER
 from uno_env.game.state import Hop, Phase, Rows, State, wheel, where_bytes
 
-_IDLE = NUM_ACTIONS
-"""In tables by action: what a game does whose round is over."""
+IDLE = NUM_ACTIONS
+"""In place of an action: what a game does whose round is over, or that is not to be stepped."""
 
 _PLAYED_BITS: Words = np.zeros((NUM_ACTIONS + 1, 2), np.uint64)
 _PLAYED_BITS[:NUM_FACES] = FACE_BITS
@@ -95,11 +95,12 @@ class _Due:
 def play(state: State, actions: NDArray[np.intp]) -> None:
     """Play one action (n,) in each game, then whatever follows by itself.
 
-    The actions are trusted to be legal; those of games that are over are not looked at.
+    The actions are trusted to be legal; those of games that are over are not looked at. With `IDLE`
+    a game stays as it is.
     """
     over = state.phase == _OVER
     if over.any():
-        actions = np.where(over, _IDLE, actions)
+        actions = np.where(over, IDLE, actions)
     is_play = actions < NUM_FACES
     state.said |= actions == _UNO
     left = _lay_cards(state, actions, is_play)
@@ -109,7 +110,7 @@ def play(state: State, actions: NDArray[np.intp]) -> None:
     forgot = legality.forgot_uno(state, is_play, left).nonzero()[0]
     if forgot.size:
         _punish_or_ask(state, forgot, due)
-    answering = ((actions > _UNO) & (actions < _IDLE)).nonzero()[0]
+    answering = ((actions > _UNO) & (actions < IDLE)).nonzero()[0]
     if answering.size:
         _answer(state, answering, actions, due)
     if state.rules.wild_draw_four == "bluff":
