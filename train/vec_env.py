@@ -199,7 +199,7 @@ class TableVecEnv(VecEnv):
     @contextmanager
     def _or_as_before(self) -> Iterator[None]:
         """Where what is done raises, the tables and the pool's counts are as they were before."""
-        state = self.batch.copy().state
+        state = self.batch.state.copy()
         arrays: list[NDArray[Any]] = [
             *(self.learner, self.opponent, self.decisions, self._steps),
             *(self.opponents.rounds, self.opponents.wins),

@@ -163,7 +163,7 @@ class Tables:
         if all(opponent is None for opponent in self.opponents):
             yield
             return
-        state, chance, ready = self.batch.copy().state, rng.bit_generator.state, self.ready
+        state, chance, ready = self.batch.state.copy(), rng.bit_generator.state, self.ready
         arrays = [self.seat, self._chance, self._decisions, self._last]
         copies = [array.copy() for array in arrays]
         try:

@@ -328,7 +328,7 @@ class GameBatch:
 
     def copy(self) -> GameBatch:
         """An independent copy."""
-        return self.take(self.state.all_rows)
+        return self._of(self.state.copy())
 
     def take(self, indices: ArrayLike) -> GameBatch:
         """An independent batch of some of the games, in that order; an index may come twice.
@@ -344,10 +344,13 @@ class GameBatch:
         rows = self._rows(indices)
         if not rows.size:
             raise ValueError("no game to take: allowed is a batch of at least 1")
-        taken = object.__new__(type(self))
-        taken.rules = self.rules
-        taken.state = self.state.take(rows)
-        return taken
+        return self._of(self.state.take(rows))
+
+    def _of(self, state: State) -> GameBatch:
+        """Another batch under the same rules."""
+        batch = object.__new__(type(self))
+        batch.rules, batch.state = self.rules, state
+        return batch
 
     def load(self, game: int, loaded: Position) -> None:
         """Put a position in the place of a game, whose random stream stays.

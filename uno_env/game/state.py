@@ -190,6 +190,10 @@ class State:
         """A copy of some games, in the order asked for."""
         return State(self.rules, *(array.take(rows, axis=0) for array in self.arrays().values()))
 
+    def copy(self) -> State:
+        """An independent copy of all games."""
+        return State(self.rules, *(getattr(self, name).copy() for name in _array_names()))
+
     def put(self, rows: Rows, games: State) -> None:
         """Write games (n,) to the places `rows` (n,)."""
         if not rows.size:
