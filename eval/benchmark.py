@@ -307,10 +307,10 @@ def _seconds(text: str) -> float:
 def _json_path(text: str) -> Path:
     """A path that a file can be written to, which is tried out before anything is measured."""
     path = Path(text)
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r} is a folder: allowed is the path of a file")
-    partial = _partial(path)
     try:
+        if path.is_dir() or text.endswith(("/", os.sep)):
+            raise argparse.ArgumentTypeError(f"{text!r} is a folder: allowed is the path of a file")
+        partial = _partial(path)
         partial.touch()
         partial.unlink()
     except OSError as error:

@@ -104,6 +104,7 @@ def warm_batch(play: str, players: int, games: int) -> GameBatch:
     warm = CorePlay(batch, play, observe=False)
     for _ in range(WARM_UP):
         warm.advance(warm.choose())
+    batch.reset(batch.done)
     return batch
 
 

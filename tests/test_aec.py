@@ -315,6 +315,44 @@ def test_a_game_goes_on_after_a_blocked_round():
 
 
 @pytest.mark.parametrize("episode", ["round", "game"])
+def test_the_last_card_of_the_pile_may_block_the_round(episode):
+    position = Position.from_case({"hands": ["R1", "G2"], "discard": "B5", "draw": "Y3"})
+    env = uno_env.env(position.rules, episode=episode)
+    env.reset(options={"position": position})
+    env.step(Action.DRAW)
+    assert set(env.rewards.values()) == {0.0}
+    assert set(env.terminations.values()) == {episode == "round"}
+    if episode == "game":
+        assert all(len(hand) >= 7 for hand in env.position.hands)
+
+
+def test_tables_that_run_out_of_cards_are_those_of_the_core():
+    rng = np.random.default_rng(4)
+    ends = set()
+    for _ in range(150):
+        top, *deck = rng.permutation(["R1", "R2", "RS", "Y1", "Y2", "G3", "B3", "B+2"])
+        deck = rng.permutation([*deck, "W", "KP"])
+        case = {"hands": [" ".join(deck[:2]), " ".join(deck[2:4])], "discard": str(top)}
+        case["draw"] = " ".join(deck[4 : rng.integers(4, 9)])
+        position = Position.from_case(case)
+        batch = GameBatch(position.rules, 1, seed=1)
+        batch.load(0, position)
+        if batch.done[0]:
+            continue
+        env = uno_env.env(position.rules, max_cycles=None)
+        env.reset(seed=1, options={"position": position})
+        while not batch.done[0]:
+            mask = env.infos[env.agent_selection]["action_mask"]
+            assert (mask == batch.legal[0]).all()
+            action = rng.choice(mask.nonzero()[0])
+            batch.step([action])
+            env.step(action)
+        assert set(env.terminations.values()) == {True}
+        ends.add(any(env.rewards.values()))
+    assert ends == {True, False}, "some rounds are won, some blocked"
+
+
+@pytest.mark.parametrize("episode", ["round", "game"])
 def test_reaching_the_cap_is_truncation_without_a_result(episode):
     env = uno_env.env(num_players=3, episode=episode, max_cycles=4)
     env.reset(seed=0)

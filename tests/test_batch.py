@@ -211,3 +211,33 @@ def test_games_that_are_not_stepped_stay_as_they_are(num_games: int) -> None:
             assert np.array_equal(array[others], getattr(before.state, name)[others]), name
         if batch.done.any():
             batch.next_round(batch.done)
+
+
+@pytest.mark.parametrize("num_games", [2, FEW_TO_STEP + 4])
+@pytest.mark.parametrize("action", [-1, NUM_ACTIONS, 200, 2**40])
+def test_a_number_that_is_no_action_changes_nothing(num_games: int, action: int) -> None:
+    batch = GameBatch("angry_birds", num_games, seed=2)
+    before = [batch.position(game) for game in range(num_games)]
+    actions = some_legal(batch, 0)
+    actions[-1] = action
+    for call in (batch.step, batch.check):
+        with pytest.raises(ValueError, match=rf"action {action} of game {num_games - 1}: allowed"):
+            call(actions)
+    assert [batch.position(game) for game in range(num_games)] == before
+
+
+def test_actions_of_rounds_that_are_over_are_not_looked_at() -> None:
+    batch = GameBatch("angry_birds", 2, seed=2)
+    while not batch.done.any():
+        batch.step(some_legal(batch, 1))
+    actions = np.where(batch.done, 999, some_legal(batch, 1))
+    batch.step(batch.check(actions))
+    batch.step(np.where(batch.done, -5, some_legal(batch, 1)))
+
+
+def test_no_games_take_no_actions() -> None:
+    batch = GameBatch("angry_birds", 3)
+    assert batch.check([], []).shape == (0,)
+    rewards, done = batch.step([], [])
+    assert rewards.shape == (0, 2)
+    assert done.shape == (0,)

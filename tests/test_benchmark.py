@@ -152,7 +152,7 @@ def course(play: str, players: int, steps: int) -> Iterator[tuple[np.ndarray, np
     core = CorePlay(batch, play, observe=False)
     for _ in range(steps):
         actions = core.choose()
-        yield core.mask, actions
+        yield core.mask[core.live], actions[core.live]
         core.advance(actions)
 
 
@@ -191,15 +191,18 @@ def test_only_decisions_of_games_in_play_are_counted(
     observe: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = GameBatch(Rules.preset("angry_birds", num_players=2), 30, seed=1)
-    live = ended = observed = 0
-    step, see = batch.step, batch.observe
+    live = dealt = observed = 0
+    step, see, reset = batch.step, batch.observe, batch.reset
 
     def counted_step(actions: np.ndarray) -> Any:
-        nonlocal live, ended
+        nonlocal live
         live += int((~batch.done).sum())
-        outcome = step(actions)
-        ended += int(outcome[1].sum())
-        return outcome
+        return step(actions)
+
+    def counted_reset(done: np.ndarray) -> None:
+        nonlocal dealt
+        dealt += int(done.sum())
+        reset(done)
 
     def counted_observe() -> Any:
         nonlocal observed
@@ -207,12 +210,16 @@ def test_only_decisions_of_games_in_play_are_counted(
         return see()
 
     monkeypatch.setattr(batch, "step", counted_step)
+    monkeypatch.setattr(batch, "reset", counted_reset)
     monkeypatch.setattr(batch, "observe", counted_observe)
     core = CorePlay(batch, "keen", observe)
-    counted = sum(core.advance(core.choose()) for _ in range(200))
-    assert counted == live == 200 * 30
-    assert ended > 50
-    assert not batch.done.any()
+    counted = 0
+    for _ in range(200):
+        counted += core.advance(core.choose())
+        assert (core.live == ~batch.done).all()
+        assert batch.done.sum() * workloads.DEAL_AT < len(batch.done)
+    assert 200 * 28 < counted == live < 200 * 30
+    assert dealt > 50
     assert observed == (200 if observe else 0)
 
 
@@ -515,6 +522,8 @@ def test_training_that_is_not_installed_is_told_of(
         (["--games", "0"], "'0': allowed is a whole number from 1 to 1,048,576"),
         (["--json", "."], "'.' is a folder: allowed is the path of a file"),
         (["--json", "/dev/null/speed.json"], "'/dev/null/speed.json' cannot be written"),
+        (["--json", "x" * 300], "cannot be written (File name too long)"),
+        (["--json", "speed.json/"], "'speed.json/' is a folder: allowed is the path of a file"),
         (["--json", "/no/such/folder/speed.json"], "cannot be written (No such file or"),
         (["--speed", "9"], "unrecognized arguments: --speed 9"),
     ],

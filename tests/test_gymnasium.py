@@ -553,6 +553,19 @@ def test_a_step_or_reset_in_which_an_opponent_errs_changes_nothing(make):
     assert len(failed) > 20
 
 
+@pytest.mark.parametrize("make", [UnoEnv, lambda **settings: UnoVectorEnv(6, **settings)])
+def test_chance_is_as_before_where_an_opponent_errs_in_a_seeded_reset(make):
+    opponent = Fails()
+    env = make(opponents=opponent, num_players=3)
+    env.reset(seed=3)
+    chance = env.np_random.bit_generator.state
+    opponent.calls_left = 0
+    with pytest.raises(RuntimeError):
+        env.reset(seed=4)
+    assert env.np_random.bit_generator.state == chance
+    assert env.np_random_seed == 3
+
+
 def test_a_first_reset_in_which_an_opponent_errs_is_none():
     opponent = Fails()
     opponent.calls_left = 0

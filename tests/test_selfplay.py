@@ -380,8 +380,32 @@ def test_extras_have_a_row_for_each_observation() -> None:
         collect_rounds(make(), act, RNG)
 
 
+@pytest.mark.parametrize(
+    "later",
+    [lambda number: np.zeros((number, 2)), lambda number: np.zeros((number, 1), np.int64)],
+)
+def test_extras_are_alike_in_all_calls(later: Any) -> None:
+    calls = 0
+
+    def act(observation: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> Any:
+        nonlocal calls
+        calls += 1
+        value = np.zeros((len(mask), 1)) if calls < 5 else later(len(mask))
+        return by_observation(observation, mask), {"value": value}
+
+    batch = make()
+    before = batch.position(0)
+    with pytest.raises(
+        ValueError, match=r"act gave 'value' as .* and as float64 in rows of \(1,\)"
+    ):
+        collect_rounds(batch, act, RNG)
+    assert batch.position(0) == before
+
+
 def test_arguments_are_checked() -> None:
     batch = make()
+    with pytest.raises(TypeError, match="act=None: allowed is something that can be called"):
+        collect_rounds(batch, None, RNG)  # type: ignore[arg-type]
     for settings, error, message in (
         ({"reward": "score"}, ValueError, "reward='score': allowed is 'win' or 'points'"),
         ({"max_cycles": 0}, ValueError, "max_cycles=0: allowed is a whole number from 1"),

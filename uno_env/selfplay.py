@@ -166,6 +166,8 @@ def collect_rounds(
     """
     if not isinstance(batch, GameBatch):
         raise TypeError(f"batch={batch!r}: allowed is a GameBatch")
+    if not callable(act):
+        raise TypeError(f"act={act!r}: allowed is something that can be called")
     by_points = one_of("reward", reward, "win", "points") == "points"
     max_cycles = whole_number("max_cycles", max_cycles, 1)
     games = batch.copy()
@@ -189,8 +191,9 @@ def collect_rounds(
             rewards[rows] = scoring.point_rewards(games.rules, points) if by_points else won[ended]
             if not live.size:
                 break
+    trajectories = collected.by_seat(rewards, over)
     batch.state = games.state
-    return collected.by_seat(rewards, over)
+    return trajectories
 
 
 class _Collected:
@@ -230,13 +233,19 @@ class _Collected:
         arrays = {name: np.asarray(values).copy() for name, values in extras.items()}
         if self.extras and arrays.keys() != self.extras[0].keys():
             raise ValueError(
-                f"act gave {sorted(arrays)} beside its actions, and {sorted(self.extras[0])} before"
+                f"act gave {list(arrays)} beside its actions, and {list(self.extras[0])} before"
             )
         for name, array in arrays.items():
             if array.shape[:1] != (number,):
                 raise ValueError(
                     f"act gave {name!r} of the shape {array.shape}: needed are {number} rows, one "
                     "for each observation"
+                )
+            first = self.extras[0][name] if self.extras else array
+            if (array.dtype, array.shape[1:]) != (first.dtype, first.shape[1:]):
+                raise ValueError(
+                    f"act gave {name!r} as {array.dtype} in rows of {array.shape[1:]}, and as "
+                    f"{first.dtype} in rows of {first.shape[1:]} before"
                 )
         return arrays
 

@@ -310,12 +310,14 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
         batch = self._batch
         self._last_action = (int(batch.state.acting.item(0)), action)
         self._decisions += 1
-        # Most steps end no round and are over here; `GameBatch.step` knows the others too.
+        # Most steps are taken here, and win no round; `GameBatch.step` knows the others too.
+        win_rewards = None
         if not few.step(batch.state, 0, action):
-            win_rewards, done = batch.step(np.array([action]))
-            if done[0]:
-                self._end_round(win_rewards)
-                return
+            win_rewards, _ = batch.step(np.array([action]))
+        if batch.done[0]:
+            nothing = np.zeros((1, batch.rules.num_players), np.float32)
+            self._end_round(nothing if win_rewards is None else win_rewards)
+            return
         if self._decisions == self._max_cycles:
             self._end(truncated=True)
             return

@@ -124,10 +124,15 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
         """
         if seed is not None:
             seed = whole_number("seed", seed, 0, MAX_SEED, note=", or None")
+        before = self._np_random, self._np_random_seed
         super().reset(seed=seed, options=options)
         seeds = None if seed is None else np.array([seed], np.uint64)
-        with self._tables.or_as_before(self.np_random):
-            self._tables.deal(self.np_random, seeds=seeds)
+        try:
+            with self._tables.or_as_before(self.np_random):
+                self._tables.deal(self.np_random, seeds=seeds)
+        except BaseException:
+            self._np_random, self._np_random_seed = before
+            raise
         self._playing = True
         return self._tables.observe()[0], self._info()
 

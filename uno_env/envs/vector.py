@@ -126,16 +126,21 @@ class UnoVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.integer], NDArray[Any
         """
         rows = self._rows_of(options)
         seeds = None if seed is None else self._seeds_of(seed)
+        if rows.size < self.num_envs and not self._tables.ready:
+            raise ResetNeeded("call reset() for all environments first")
+        before = self._np_random, self._np_random_seed
         if seeds is not None:
             if isinstance(seed, Sequence | np.ndarray):
                 self.np_random = np.random.default_rng(seeds)
             else:
                 super().reset(seed=int(seeds[0]), options=options)
             seeds = seeds[rows]
-        if rows.size < self.num_envs and not self._tables.ready:
-            raise ResetNeeded("call reset() for all environments first")
-        with self._tables.or_as_before(self.np_random):
-            self._tables.deal(self.np_random, rows, seeds)
+        try:
+            with self._tables.or_as_before(self.np_random):
+                self._tables.deal(self.np_random, rows, seeds)
+        except BaseException:
+            self._np_random, self._np_random_seed = before
+            raise
         return self._tables.observe(), self._infos()
 
     def step(

@@ -176,19 +176,12 @@ class GameBatch:
                 for one; the message names the first game concerned and the reason.
             TypeError: not integers.
         """
-        rows = self._rows(where)
+        rows = self._distinct_rows(where)
         array = _as_actions(actions, rows.size)
         live = self.state.phase[rows] != _OVER
-        if not live.any():
+        if rows.size and not live.any():
             raise ValueError("every round is over: deal with next_round or reset before playing on")
-        out = live & ((array < 0) | (array >= NUM_ACTIONS))
-        if out.any():
-            at = int(out.argmax())
-            raise ValueError(
-                f"action {array[at]} of game {rows[at]}: allowed is a whole number from 0 to "
-                f"{NUM_ACTIONS - 1}"
-            )
-        checked = np.where(live, array, 0).astype(np.intp)
+        checked = self._in_range(rows, array)
         illegal = live & ~legality.is_legal(self.state.legal[rows], checked)
         if illegal.any():
             at = int(illegal.argmax())
@@ -198,6 +191,22 @@ class GameBatch:
                 f"{self.why_illegal(game, action)}"
             )
         return checked
+
+    def _in_range(self, rows: Rows, actions: NDArray[np.integer]) -> NDArray[np.intp]:
+        """The actions (n,), zero in games that are over.
+
+        Raises:
+            ValueError: a game that is not over has a number that is no action's.
+        """
+        live = self.state.phase[rows] != _OVER
+        out = live & ((actions < 0) | (actions >= NUM_ACTIONS))
+        if out.any():
+            at = int(out.argmax())
+            raise ValueError(
+                f"action {actions[at]} of game {rows[at]}: allowed is a whole number from 0 to "
+                f"{NUM_ACTIONS - 1}"
+            )
+        return np.where(live, actions, 0).astype(np.intp)
 
     # ------------------------------------------------------------------ dealing
 
@@ -289,11 +298,13 @@ class GameBatch:
             and whether each round is over (N,) bool; of the games in `where` alone, if given.
 
         Raises:
-            ValueError: not one action for each game.
+            ValueError: not one action for each game, or a number that is no action's.
             TypeError: not integers.
         """
         rows = self.state.all_rows if where is None else self._distinct_rows(where)
         chosen = _as_actions(actions, rows.size)
+        if chosen.size and not 0 <= chosen.min() <= chosen.max() < NUM_ACTIONS:
+            chosen = self._in_range(rows, chosen)
         if rows.size > FEW_TO_STEP:
             rewards = self._play(rows, chosen)
         else:
@@ -387,6 +398,8 @@ def _open(state: State, rows: Rows) -> None:
 def _as_actions(actions: ArrayLike, number: int) -> NDArray[np.integer]:
     """Integers, one for each of so many games: what can be told of actions at once."""
     array = np.asarray(actions)
+    if not array.size:
+        array = array.astype(np.intp)
     if array.dtype.kind not in "iu":
         raise TypeError(f"actions must be integers, not {array.dtype}")
     if array.shape != (number,):

@@ -98,6 +98,8 @@ _tables = cache(_Tables.of)
 def step(state: State, game: int, action: int) -> bool:
     """Play an action in one game, if this is one of the common steps.
 
+    None of them wins the round, but it may be over afterwards, blocked.
+
     Returns:
         Whether it was. If not, nothing has changed.
     """
