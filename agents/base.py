@@ -88,3 +88,17 @@ class LegalActions:
         span = int(self.actions.max()) + 1
         keys = values * span - self.actions
         return -np.maximum.reduceat(keys, self.starts) % span
+
+    def highest(self, values: NDArray[np.float32]) -> NDArray[np.intp]:
+        """The action of each row with the highest value, among equals the lowest id: (B,) intp.
+
+        Args:
+            values: (L,) float32, what each action is worth; no NaN.
+        """
+        if not self.counts.size:
+            return self.actions
+        top = np.maximum.reduceat(values, self.starts)
+        # The highest of all rows together, each row's first found where the row number steps.
+        hits = np.flatnonzero(values == top[self.rows])
+        first = np.append(True, np.diff(self.rows[hits]) > 0)
+        return self.actions[hits[first]]

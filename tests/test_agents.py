@@ -1,6 +1,7 @@
 """The bots: what they choose, that it is legal, and that they see only what their seat may know."""
 
 import dataclasses
+import itertools
 import math
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from uno_env.game.rules import PRESETS
 from uno_env.policy import Policy, weight_shapes
 
 NAMES = sorted(known_agents())
+LADDER = ("random", "keen", "greedy", "thrifty", "watcher", "expert")
 IDLE = (Action.DRAW, Action.KEEP)
 
 
@@ -53,14 +55,14 @@ class Watched(Agent):
 # --- What every bot owes -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("players", [2, 3, 4, 10])
+@pytest.mark.parametrize("players", range(2, 11))
 @pytest.mark.parametrize("preset", PRESETS)
 def test_legal_everywhere(preset, players):
     """`play` raises on an illegal action; every bot sits in every seat."""
     lineup = [Watched(NAMES[i % len(NAMES)]) for i in range(players)]
     result = play(lineup, preset, deals=8, max_decisions=600)
     assert result.rounds == 8 * players
-    # With three bots and two seats one is left out.
+    # Where there are more bots than seats, some are left out.
     for name in NAMES[players:]:
         play([Watched(name), Watched("keen")], preset, deals=8, max_decisions=600)
 
@@ -68,7 +70,7 @@ def test_legal_everywhere(preset, players):
 @pytest.mark.parametrize("switches", [{"uno_call": "automatic"}, {"scoring": "lowest"}])
 def test_legal_under_other_switches(switches):
     rules = {"preset": "official", **switches}
-    assert play([make_agent(name) for name in NAMES], rules, deals=8).rounds == 24
+    assert play([make_agent(name) for name in NAMES], rules, deals=8).rounds == 8 * len(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -117,11 +119,12 @@ def with_other_hidden_cards(position, rng):
     return dataclasses.replace(position, hands=tuple(hands), draw=tuple(hidden), guilty=guilty)
 
 
+@pytest.mark.parametrize("preset", ["official", "angry_birds"])
 @pytest.mark.parametrize("name", NAMES)
-def test_hidden_cards_do_not_matter(name):
+def test_hidden_cards_do_not_matter(name, preset):
     rng = np.random.default_rng(2)
     agent, keen = make_agent(name), make_agent("keen")
-    batch = GameBatch(Rules.preset("official", num_players=3), 60, seed=3)
+    batch = GameBatch(Rules.preset(preset, num_players=3), 60, seed=3)
     for _ in range(25):
         batch.step(keen.act(batch.observe(), batch.legal | batch.done[:, None], rng))
     batch = batch.take(~batch.done)
@@ -268,12 +271,29 @@ def test_greedy_leaves_nothing_to_chance():
 
 @pytest.mark.parametrize(
     ("better", "worse", "players", "at_least"),
-    [("keen", "random", 2, 0.95), ("greedy", "keen", 2, 0.6), ("greedy", "keen", 4, 0.3)],
+    [
+        ("keen", "random", 2, 0.95),
+        ("greedy", "keen", 2, 0.6),
+        ("greedy", "keen", 4, 0.3),
+        ("expert", "keen", 2, 0.7),
+        ("expert", "keen", 4, 0.35),
+        ("expert", "greedy", 2, 0.53),
+        ("expert", "greedy", 4, 0.27),
+    ],
 )
-def test_ladder(better, worse, players, at_least):
-    """Long-run shares are about 0.99, 0.66 and 0.35: far above the bounds."""
+def test_strength(better, worse, players, at_least):
+    """Long-run shares are far above: about 0.99, 0.66, 0.35, 0.76, 0.42, 0.6 and 0.31."""
     lineup = [make_agent(better), *[make_agent(worse)] * (players - 1)]
     assert play(lineup, deals=600, seed=1).win_rate().low > at_least
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("players", [2, 4])
+@pytest.mark.parametrize(("worse", "better"), list(itertools.pairwise(LADDER)))
+def test_ladder(better, worse, players):
+    """Each is clearly stronger than the one before."""
+    lineup = [make_agent(better), *[make_agent(worse)] * (players - 1)]
+    assert play(lineup, deals=50_000 // players, seed=1).win_rate().low > 1 / players
 
 
 # --- Choosing and finding ------------------------------------------------------------------------
@@ -287,7 +307,7 @@ def test_best_takes_the_highest_then_the_lowest_id():
 
 
 def test_known_agents():
-    assert {"random", "keen", "greedy"} <= set(NAMES)
+    assert set(LADDER) <= set(NAMES)
     for name in NAMES:
         agent = make_agent(name)
         assert agent.name == name
@@ -297,7 +317,7 @@ def test_known_agents():
 
 def test_unknown_agent():
     with pytest.raises(
-        ValueError, match=r"unknown agent 'gredy': known are greedy, keen.*\.safeten"
+        ValueError, match=r"unknown agent 'gredy': known are expert, greedy, keen.*\.safeten"
     ):
         make_agent("gredy")
 
