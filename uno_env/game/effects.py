@@ -49,7 +49,10 @@ _FACE_OF_KIND = np.array(
 
 
 def begin_turn(state: State, rows: Rows, hop: int | NDArray[np.uint8]) -> None:
-    """The turn moves on by a `Hop` and the next player's turn begins."""
+    """The turn moves on by a `Hop` and the next player's turn begins.
+
+    `play._move_on` does the same for a whole step.
+    """
     table = wheel(state.rules.num_players)
     turn = table.after.take(state.turn.take(rows) + table.width * hop)
     state.turn[rows] = turn

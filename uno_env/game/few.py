@@ -1,10 +1,14 @@
 """Few games: their common steps and observations one by one, in plain integers.
 
-Numpy takes as long for one game as for a hundred. So what happens at most steps of a single game is
-done here once more with Python's own integers, ten times as fast: cards laid and drawn, UNO said, a
-drawn card kept, King Pigs. The rest is left to `play`, which knows all the rules: catches,
-challenges, reshuffles, the end of a round. Tests hold the two to the same states and observations,
-bit for bit.
+Numpy takes as long for one game as for a hundred. `GameBatch` therefore comes here with up to
+`FEW_TO_STEP` games, for what happens at most steps: cards laid and drawn, UNO said, a drawn card
+kept, King Pigs. `step` looks first and writes only when it knows that the step is one of these.
+Otherwise nothing has changed and the game is left to `play`, which knows all the rules: a missing
+UNO, catches, challenges, the opening colour, reshuffles, a last card. Each function names the one
+it repeats. Tests hold the two to the same states and observations, bit for bit.
+
+`array.item(i)` reads an element, by its place in the flattened array, as a Python number, two
+or three times as fast as by its indices.
 """
 
 from __future__ import annotations
@@ -96,7 +100,7 @@ _tables = cache(_Tables.of)
 
 
 def step(state: State, game: int, action: int) -> bool:
-    """Play an action in one game, if this is one of the common steps.
+    """As `play.play`, for one game, if the action is one of the common steps.
 
     None of them wins the round, but it may be over afterwards, blocked.
 
@@ -151,7 +155,10 @@ def _at(state: State, game: int, seat: int) -> int:
 
 
 def _move_on(state: State, game: int, hop: int) -> None:
-    """The next player's turn begins."""
+    """As `effects.begin_turn`.
+
+    `guilty` and `colour_before` are clear already: they belong to phases that are left to `play`.
+    """
     tables = _tables(state.rules)
     turn = tables.after[len(tables.seat) * hop + state.turn.item(game)]
     state.turn[game] = turn
@@ -163,7 +170,11 @@ def _move_on(state: State, game: int, hop: int) -> None:
 
 
 def _king_pig(state: State, game: int, seat: int, face: int) -> bool:
-    """A King Pig is played and deals, unless it needs more cards than the draw pile has."""
+    """As `play._lay_cards` and `effects.king_pig`, unless it takes more cards than the pile has.
+
+    Returns:
+        Whether it was done. If not, nothing has changed.
+    """
     colour, pile_at = face // NUM_SYMBOLS, state.pile_at.item(game)
     pile: list[int] = state.pile[game, pile_at:].tolist()
     count = next((i for i, card in enumerate(pile, 1) if _CARD_COLOUR[card] == colour), 0)
@@ -184,7 +195,7 @@ def _king_pig(state: State, game: int, seat: int, face: int) -> bool:
 
 
 def _lay(state: State, game: int, seat: int, face: int) -> None:
-    """A card leaves the hand and lies on top."""
+    """As `play._lay_cards`: a card leaves the hand and lies on top."""
     bits, at = _FACE_BITS[face], _at(state, game, seat)
     copy, card = _one_of(state.hands, at, bits)
     state.hands[game, seat, copy] = state.hands.item(at + copy) ^ card
@@ -197,7 +208,7 @@ def _lay(state: State, game: int, seat: int, face: int) -> None:
 
 
 def _one_of(sets: Words, at: int, bits: list[int]) -> tuple[int, int]:
-    """One of these copies in a set, as `cards.one_of` chooses: its word and its bit."""
+    """As `cards.one_of`: one of these copies in a set, its word and its bit."""
     second = sets.item(at + 1) & bits[1]
     if second:
         return 1, second & -second
@@ -206,7 +217,7 @@ def _one_of(sets: Words, at: int, bits: list[int]) -> tuple[int, int]:
 
 
 def _hand_over(state: State, game: int, seat: int, cards: list[int]) -> tuple[int, int]:
-    """Cards come into a hand; returns them as a set."""
+    """As `dealing._hand_over`: cards come into a hand; returns them as a set."""
     first = second = 0
     for card in cards:
         first |= _CARD_BITS[card][0]
@@ -222,7 +233,7 @@ def _hand_over(state: State, game: int, seat: int, cards: list[int]) -> tuple[in
 
 
 def _stays_with(state: State, game: int, seat: int, drawn: int) -> bool:
-    """A card was drawn by choice; whether it may be played, so that the turn does not pass."""
+    """As `play._go_on_after_draw`; returns whether the card may be played, so that the turn stays."""
     top, at = state.top.item(game), _at(state, game, seat)
     state.lack[game, seat, top // NUM_SYMBOLS] = 0
     faces = state.hands.item(at) | state.hands.item(at + 1)
@@ -234,7 +245,7 @@ def _stays_with(state: State, game: int, seat: int, drawn: int) -> bool:
 
 
 def _plays(rules: Rules, faces: int, top: int) -> int:
-    """What `legality.playable` finds for a hand."""
+    """As `legality.playable`, for the faces of one hand."""
     matching = faces & _MATCHES[top]
     free = faces & _WILDS
     if free:
@@ -250,7 +261,7 @@ def _plays(rules: Rules, faces: int, top: int) -> int:
 
 
 def _refresh(state: State, game: int) -> None:
-    """What `settle` does, which is asked only where nothing is legal."""
+    """As `play.settle` and `legality.refresh`; the former is asked only where nothing is legal."""
     rules, phase, top = state.rules, state.phase.item(game), state.top.item(game)
     at = _at(state, game, state.acting.item(game))
     first, second = state.hands.item(at), state.hands.item(at + 1)
@@ -277,7 +288,7 @@ def _refresh(state: State, game: int) -> None:
 
 
 def _discarded(state: State, game: int) -> tuple[int, int]:
-    """How many cards of the discard pile are first and second copies."""
+    """How many cards of the discard pile are first copies, and how many second ones."""
     first, second = state.discard.item(2 * game), state.discard.item(2 * game + 1)
     return first.bit_count(), second.bit_count()
 
@@ -287,7 +298,7 @@ def _discarded(state: State, game: int) -> tuple[int, int]:
 _OCTETS = [bytes(octet >> bit & 1 for bit in range(8)) for octet in range(256)]
 _SPREAD = [low + high for high in _OCTETS for low in _OCTETS]
 """The bits of two bytes as a byte each."""
-_LANE, _TWO_BYTES = 16, 2**16 - 1
+_BITS_AT_ONCE, _TWO_BYTES = 16, 2**16 - 1
 _ALL_WILDS, _GATHER_WILDS = int(ALL_WILDS), int(GATHER_WILDS)
 _WILDS_GATHERED = int(WILDS_GATHERED)
 _WORD = 2**64 - 1
@@ -314,13 +325,13 @@ _COLOUR_BEFORE = LAYOUT["colour_before"]
 
 
 def legal(state: State, game: int) -> NDArray[np.bool_]:
-    """The actions that may be taken in one game: (A,) bool."""
+    """As `legality.unpack`: the actions that may be taken in one game, (A,) bool."""
     bits = _spread(state.legal.item(2 * game)) + _spread(state.legal.item(2 * game + 1))
     return np.frombuffer(bytearray(bits), np.bool_, NUM_ACTIONS)
 
 
 def observe(state: State, game: int, seat: int) -> NDArray[np.uint8]:
-    """What `observation.observe` gives for a seat of one game: (F,) uint8."""
+    """As `observation.observe`, for a seat of one game: (F,) uint8."""
     rules, tables = state.rules, _tables(state.rules)
     out = bytearray(tables.constant_part)
     view = VIEW_SEATS * state.turn.item(game) + seat
@@ -370,7 +381,7 @@ def observe(state: State, game: int, seat: int) -> NDArray[np.uint8]:
 
 
 def _count_faces(first: int, second: int) -> bytes:
-    """What `cards.count_faces` gives for a set: 64 bytes."""
+    """As `cards.count_faces`, for one set: 64 bytes."""
     wilds = first & _ALL_WILDS
     if wilds:
         first ^= wilds
@@ -388,15 +399,15 @@ def _spread(word: int) -> bytes:
     return b"".join(
         (
             _SPREAD[word & _TWO_BYTES],
-            _SPREAD[word >> _LANE & _TWO_BYTES],
-            _SPREAD[word >> 2 * _LANE & _TWO_BYTES],
-            _SPREAD[word >> 3 * _LANE],
+            _SPREAD[word >> _BITS_AT_ONCE & _TWO_BYTES],
+            _SPREAD[word >> 2 * _BITS_AT_ONCE & _TWO_BYTES],
+            _SPREAD[word >> 3 * _BITS_AT_ONCE],
         )
     )
 
 
 def _observe_known(out: bytearray, known: list[int], opponents: list[int]) -> None:
-    """What opponents were seen to be dealt: all together by face, each by colour."""
+    """As `observation._observe_known`: what opponents were seen to be dealt."""
     first = second = 0
     for place, seat in enumerate(opponents):
         words = known[2 * seat], known[2 * seat + 1]

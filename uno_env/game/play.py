@@ -3,6 +3,9 @@
 The rulebook's order holds within a step: card and colour, catch, challenge, draws, next turn. What
 most games do at a step is done for all of them at once, by looking their actions up in tables; what
 few games do is done for those alone, the `rows`.
+
+Up to `engine.FEW_TO_STEP` games take their common steps in `few`, which says the same in plain
+integers: a rule that changes here changes there.
 """
 
 from __future__ import annotations
@@ -110,6 +113,7 @@ def play(state: State, actions: NDArray[np.intp]) -> None:
     forgot = legality.forgot_uno(state, is_play, left).nonzero()[0]
     if forgot.size:
         _punish_or_ask(state, forgot, due)
+    # Ids after UNO answer what was asked.
     answering = ((actions > _UNO) & (actions < IDLE)).nonzero()[0]
     if answering.size:
         _answer(state, answering, actions, due)

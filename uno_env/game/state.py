@@ -23,7 +23,10 @@ LACK_CAP = 15
 
 
 class Phase(IntEnum):
-    """What kind of decision a game waits for."""
+    """What kind of decision a game waits for.
+
+    In TURN and DRAWN, the first two, cards are played; the code relies on that order.
+    """
 
     TURN = 0
     """A player's turn: play, draw, say UNO."""
