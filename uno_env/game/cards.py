@@ -153,9 +153,13 @@ def take_sets(sets: Words, at: NDArray[np.integer]) -> Words:
 
 
 def put_sets(sets: Words, at: NDArray[np.integer], values: Words) -> None:
-    """Write sets (..., 2) to some places (...) of (M, 2); no place comes twice."""
-    # Assigning rows costs numpy ten times what assigning elements does; sixteen bytes are moved
-    # fastest as one complex number, whose bits nobody looks at.
+    """Write sets (..., 2) to some places (...) of (M, 2); no place comes twice.
+
+    Both are contiguous, as they are viewed as one number a set.
+    """
+    # Assigning rows costs numpy several times what assigning elements does; sixteen bytes are moved
+    # fastest as one complex number, whose bits nobody looks at. `State.put` and
+    # `observation._records` do it with records.
     sets.view(np.complex128)[:, 0][at] = values.view(np.complex128)[..., 0]
 
 
@@ -181,15 +185,23 @@ ALL_WILDS = word_of(
     for colour in Colour
     for symbol in range(NUM_COLOURED_SYMBOLS, NUM_SYMBOLS)
 )
+"""The faces of all wilds."""
+
 _NUM_WILDS = len(WILD_KINDS)
-GATHER_WILDS = np.uint64(1 + 2**13 + 2**26 + 2**39)
+_TO_NEIGHBOUR = NUM_SYMBOLS - _NUM_WILDS
+"""How far the three wild bits of a colour are from where they stand next to the next colour's."""
+GATHER_WILDS = np.uint64(sum(1 << _TO_NEIGHBOUR * lane for lane in range(NUM_COLOURS)))
+"""To multiply with: the wilds of the four colours come to stand side by side in the top 12 bits.
+
+A product is a sum of shifted copies. Each colour reaches the top in one of them alone, and no two
+copies put a bit in the same place, so nothing is carried.
+"""
 WILDS_GATHERED = np.uint64(NUM_FACES - NUM_COLOURS * _NUM_WILDS)
-"""To multiply with and to shift right by: the four times three bits of the wilds, 16 apart, come to
-stand side by side. Partial products that fall elsewhere meet nothing and carry nothing."""
+"""To shift right by then."""
 
 
 def _lowest_wilds() -> NDArray[np.uint64]:
-    """Each set of wilds, by its bits gathered, with its copies in the lowest lanes: (4096,)."""
+    """See `LOWEST_WILDS`."""
     gathered = np.arange(2 ** (NUM_COLOURS * _NUM_WILDS))
     table = np.zeros(len(gathered), np.uint64)
     for wild in range(_NUM_WILDS):
@@ -201,6 +213,7 @@ def _lowest_wilds() -> NDArray[np.uint64]:
 
 
 LOWEST_WILDS = _lowest_wilds()
+"""Each set of wilds, by its 12 bits gathered, with its copies in the lowest lanes: (4096,)."""
 
 
 def count_faces(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.uint8]:

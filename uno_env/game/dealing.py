@@ -8,6 +8,10 @@ seed and its actions alone, never on the batch around it.
 A shuffle gives each card present, in deck order, the next 32-bit half of a word, low half first,
 and sorts by the upper 25 bits. Copies of a kind stand side by side in deck order, so a shuffle
 depends only on how many of each kind there are, never on which copy lies where.
+
+Arrays of cards to be dealt are (cards, games), see `_by_seat`. The draw piles are read as one long
+array; where that goes past the end of a pile (clipped at the end of the last) what is read does not
+count, or is replaced by `NO_CARD`.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ from uno_env.game.cards import (
     take_sets,
 )
 from uno_env.game.rules import HAND_SIZE
-from uno_env.game.state import LACK_CAP, Rows, State
+from uno_env.game.state import LACK_CAP, ONE_FOR_EACH_COLOUR, Rows, State
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _WILD_DRAW_FOUR = KIND_OF_TEXT["W+4"]
@@ -47,7 +51,6 @@ _HALF_WORD = np.uint64(32)
 _USUAL_RUN = 32
 """Cards of a King Pig that are looked at first: in 9,999 of 10,000 cases enough."""
 _PLACE_VALUES = np.array([1000, 100, 10, 1])
-_ONE_FOR_EACH_COLOUR = np.uint32(0x01010101)
 
 _IS_NUMBER = (WILD_KINDS.start > CARD_KIND) & (CARD_KIND % NUM_COLOURED_SYMBOLS < 10)
 _DEALER_VALUES = np.where(_IS_NUMBER, CARD_KIND % NUM_COLOURED_SYMBOLS, 0).astype(np.int64)
@@ -182,7 +185,9 @@ def nothing_to_draw(state: State, rows: Rows | None) -> NDArray[np.intp]:
 def _hand_over(
     state: State, at: NDArray[np.intp], cards: Words, numbers: NDArray[np.uint8] | int
 ) -> None:
-    """Put sets of cards (..., 2) into hands; every card that is drawn in play goes through here.
+    """Put sets of cards (..., 2) into hands.
+
+    Every card drawn in play goes through here, or through `few._hand_over`.
 
     Args:
         state: the games.
@@ -196,7 +201,7 @@ def _hand_over(
     # next: they are at most LACK_CAP before, and no deck has 240 cards.
     lack = state.flat_lack
     raised = lack.take(at)
-    raised += numbers * _ONE_FOR_EACH_COLOUR
+    raised += numbers * ONE_FOR_EACH_COLOUR
     counts = raised.view(np.uint8)
     np.minimum(counts, LACK_CAP, out=counts)
     lack[at] = raised
@@ -236,7 +241,10 @@ def give(
 
 
 def remember_lack(state: State, rows: Rows, at: NDArray[np.intp]) -> None:
-    """The seats `at` (n,) have drawn of their own accord: they lacked the active colour."""
+    """The seats `at` (n,) have drawn of their own accord.
+
+    For the active colour `lack` counts from now on what each gets.
+    """
     state.lack.ravel()[NUM_COLOURS * at + state.top.take(rows) // NUM_SYMBOLS] = 0
 
 
@@ -278,7 +286,7 @@ def _run_length(
 ) -> NDArray[np.intp]:
     """Cards in the draw pile up to the first of the colour, that one too; 0 if there is none: (n,).
 
-    Looks at `longest` cards, and where that is too few at all.
+    Looks at `longest` cards, and at the whole pile where these are too few.
     """
     size = state.rules.deck_size
     pile_at = state.pile_at.take(rows)
@@ -321,7 +329,7 @@ def deal_round(state: State, rows: Rows) -> None:
     at = state.at_seat(rows, seats % players)
     put_sets(state.flat_hands, at, got)
     put_sets(state.flat_known, at, np.zeros_like(got))
-    state.flat_lack[at] = LACK_CAP * _ONE_FOR_EACH_COLOUR
+    state.flat_lack[at] = LACK_CAP * ONE_FOR_EACH_COLOUR
     state.pile_at[rows] = number
 
 

@@ -55,7 +55,7 @@ _DRAWN_FOR: list[int] = DRAWN_FOR.tolist()
 _MATCHES: list[int] = legality.MATCHES.tolist()
 _ACTIVE_COLOUR: list[int] = legality.ACTIVE_COLOUR.tolist()
 _PLAYABLE_AFTER: list[int] = legality.PLAYABLE_AFTER.tolist()
-_WILDS, _WILD_DRAW_FOURS = int(legality.WILDS), int(legality.WILD_DRAW_FOURS)
+_ALL_WILDS, _WILD_DRAW_FOURS = int(ALL_WILDS), int(legality.WILD_DRAW_FOURS)
 _ONE_COLOUR, _TWO_COLOURS = NUM_SYMBOLS, 2 * NUM_SYMBOLS
 _FIRST_COLOUR, _EACH_COLOUR = int(legality.FIRST_COLOUR), int(legality.EACH_COLOUR)
 _DRAW_BIT, _UNO_BIT = int(legality.DRAW_BIT), int(legality.UNO_BIT)
@@ -233,7 +233,7 @@ def _hand_over(state: State, game: int, seat: int, cards: list[int]) -> tuple[in
 
 
 def _stays_with(state: State, game: int, seat: int, drawn: int) -> bool:
-    """As `play._go_on_after_draw`; returns whether the card may be played, so that the turn stays."""
+    """As `play._go_on_after_draw`; returns whether the turn stays, as the card may be played."""
     top, at = state.top.item(game), _at(state, game, seat)
     state.lack[game, seat, top // NUM_SYMBOLS] = 0
     faces = state.hands.item(at) | state.hands.item(at + 1)
@@ -247,7 +247,7 @@ def _stays_with(state: State, game: int, seat: int, drawn: int) -> bool:
 def _plays(rules: Rules, faces: int, top: int) -> int:
     """As `legality.playable`, for the faces of one hand."""
     matching = faces & _MATCHES[top]
-    free = faces & _WILDS
+    free = faces & _ALL_WILDS
     if free:
         free |= free >> _TWO_COLOURS
         free = ((free | free >> _ONE_COLOUR) & _FIRST_COLOUR) * _EACH_COLOUR
@@ -299,11 +299,10 @@ _OCTETS = [bytes(octet >> bit & 1 for bit in range(8)) for octet in range(256)]
 _SPREAD = [low + high for high in _OCTETS for low in _OCTETS]
 """The bits of two bytes as a byte each."""
 _BITS_AT_ONCE, _TWO_BYTES = 16, 2**16 - 1
-_ALL_WILDS, _GATHER_WILDS = int(ALL_WILDS), int(GATHER_WILDS)
-_WILDS_GATHERED = int(WILDS_GATHERED)
+_GATHER_WILDS, _WILDS_GATHERED = int(GATHER_WILDS), int(WILDS_GATHERED)
 _WORD = 2**64 - 1
 _LOWEST_WILDS: list[int] = LOWEST_WILDS.tolist()
-_CARD_FACES = [row.tobytes() for row in observation.FACES_OF_CARD]
+_DRAWN_ROWS = [row.tobytes() for row in observation.DRAWN_ROWS]
 _TABLE_ROWS = [row.tobytes() for row in observation.TABLE_ROWS]
 _COLOUR_ROWS = [row.tobytes() for row in observation.COLOUR_ROWS]
 _COLOUR_WORDS: list[int] = observation.COLOUR_WORDS.ravel().tolist()
@@ -356,7 +355,7 @@ def observe(state: State, game: int, seat: int) -> NDArray[np.uint8]:
         4 * (NUM_FACES * phase + state.top.item(game)) + flags
     ]
     if phase == _DRAWN and to_act:
-        out[_DRAWN_CARD] = _CARD_FACES[state.drawn.item(game)]
+        out[_DRAWN_CARD] = _DRAWN_ROWS[state.drawn.item(game)]
     if rules.wild_draw_four == "bluff":
         out[_COLOUR_BEFORE] = _COLOUR_ROWS[state.colour_before.item(game)]
     out[observation.VIEW_COLUMNS] = tables.view_rows[view]

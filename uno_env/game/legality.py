@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from uno_env.game.actions import NUM_ACTIONS, Action, bit_in_second_word
 from uno_env.game.cards import (
+    ALL_WILDS,
     CARD_KIND,
     FACE_KIND,
     KIND_OF_TEXT,
@@ -63,9 +64,6 @@ MATCHES: Faces = np.array(
 ACTIVE_COLOUR: Faces = OF_COLOUR[np.arange(NUM_FACES) // NUM_SYMBOLS]
 """The coloured faces of the active colour, by top face."""
 
-WILDS = word_of(
-    face_of(colour, symbol) for colour in Colour for symbol in range(Symbol.WILD, NUM_SYMBOLS)
-)
 WILD_DRAW_FOURS = word_of(face_of(colour, Symbol.WILD_DRAW_FOUR) for colour in Colour)
 _ALL = np.uint64(2**64 - 1)
 _ONE_COLOUR, _TWO_COLOURS = np.uint64(NUM_SYMBOLS), np.uint64(2 * NUM_SYMBOLS)
@@ -76,13 +74,13 @@ _DRAWN = int(Phase.DRAWN)
 _WILD_DRAW_FOUR_KIND = KIND_OF_TEXT["W+4"]
 _WITHOUT_WILD_DRAW_FOUR = np.array([_ALL, _ALL ^ WILD_DRAW_FOURS])
 
-FACES_OF_CARD: Faces = np.array(
+_FACES_OF_CARD: Faces = np.array(
     [word_of(np.flatnonzero(CARD_KIND[card] == FACE_KIND)) for card in range(NUM_CARDS + 1)]
 )
 """The faces that each card can lie as, by card; none for `NO_CARD`."""
 
 
-PLAYABLE_AFTER = np.where(np.arange(NUM_CARDS + 1) == NO_CARD, _ALL, FACES_OF_CARD)
+PLAYABLE_AFTER = np.where(np.arange(NUM_CARDS + 1) == NO_CARD, _ALL, _FACES_OF_CARD)
 """Which faces the card just drawn leaves to be played ("A turn"): its own, or all without one."""
 
 
@@ -93,7 +91,8 @@ def matching_cards(hands: Faces, top: NDArray[np.uint8]) -> Faces:
 
 def wilds(hands: Faces) -> Faces:
     """Wilds held, each under all four colours ("A turn": any colour may be named)."""
-    held = hands & WILDS
+    held = hands & ALL_WILDS
+    # Fold the four colours onto the first, then copy that to all four.
     held |= held >> _TWO_COLOURS
     held |= held >> _ONE_COLOUR
     held &= FIRST_COLOUR
@@ -143,7 +142,7 @@ def drawn_card_playable(
         cards: (n,) the cards; none where it is `NO_CARD`.
     """
     top = state.top.take(rows)
-    fits = (FACES_OF_CARD.take(cards) & (MATCHES.take(top) | WILDS)) != 0
+    fits = (_FACES_OF_CARD.take(cards) & (MATCHES.take(top) | ALL_WILDS)) != 0
     # Of a Wild Draw 4 alone the other cards in hand decide.
     fours = (CARD_KIND.take(cards) == _WILD_DRAW_FOUR_KIND).nonzero()[0]
     if fours.size:
@@ -156,6 +155,23 @@ def drawn_card_playable(
 def holds_active_colour(hands: Faces, top: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Whether hands hold a card of the active colour ("Bluffing": guilty)."""
     return (hands & ACTIVE_COLOUR.take(top)) != 0
+
+
+def no_draw(state: State, rows: Rows | None, matching: Faces) -> list[NDArray[np.intp]]:
+    """Where no card may be drawn ("A turn"): there is none, or one held matches.
+
+    Args:
+        state: the games.
+        rows: which of them; all if None. The indices returned count within them.
+        matching: (n,) what `matching_cards` finds in the hands of those to act.
+
+    Returns:
+        Indices for each of the reasons.
+    """
+    barred = [nothing_to_draw(state, rows)]
+    if state.rules.voluntary_draw == "without_match":
+        barred.append((matching != 0).nonzero()[0])
+    return barred
 
 
 def may_say_uno(
@@ -216,9 +232,8 @@ def refresh(state: State, rows: Rows | None) -> NDArray[np.bool_]:
     plays[(phase > _DRAWN).nonzero()[0]] = 0
 
     others = phase_actions(rules).take(phase)
-    if rules.voluntary_draw == "without_match":
-        others[(matching != 0).nonzero()[0]] &= ~DRAW_BIT
-    others[nothing_to_draw(state, rows)] &= ~DRAW_BIT
+    for barred in no_draw(state, rows, matching):
+        others[barred] &= ~DRAW_BIT
     if rules.uno_call == "explicit":
         may = may_say_uno(set_sizes(hand), plays, _of(state.said, rows))
         others[may.nonzero()[0]] |= UNO_BIT
