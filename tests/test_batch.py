@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from uno_env import ACTIONS, CARDS, GameBatch, Position, Rules
 from uno_env.game.actions import NUM_ACTIONS, parse_action
-from uno_env.game.engine import FEW_TO_STEP, IDLE_MORE
+from uno_env.game.engine import FEW_TO_STEP, MOST_IDLE
 from uno_env.game.rules import PRESETS
 
 ALL_PRESETS = list(PRESETS)
@@ -193,7 +193,7 @@ def test_texts_round_trip() -> None:
         parse_action("R10")
 
 
-@pytest.mark.parametrize("num_games", [30, 60, IDLE_MORE + 60])
+@pytest.mark.parametrize("num_games", [30, 60, MOST_IDLE + 60])
 def test_games_that_are_not_stepped_stay_as_they_are(num_games: int) -> None:
     batch = GameBatch(Rules.preset("official", num_players=3), num_games, seed=6)
     rng = np.random.default_rng(0)

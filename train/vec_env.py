@@ -225,7 +225,7 @@ class TableVecEnv(VecEnv):
 
     def _step(self, rows: Rows, actions: NDArray[np.intp]) -> None:
         """One action at each of some tables; those whose round ends with it are noted and dealt."""
-        # Of some games the core steps a copy and puts it back.
+        # Without indices the core has none to check.
         everywhere = rows.size == self.num_envs
         rewards, over = self.batch.step(actions, None if everywhere else rows)
         self.decisions[rows] += 1

@@ -46,7 +46,7 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
     An illegal action ends the episode as it does in `uno_env.env`: the reward is -1 and
     ``info["why_illegal"]`` says why, so that learners without masks, and Gymnasium's own
     ``check_env``, can try any action. With ``illegal_action="raise"`` it is a `ValueError` with the
-    reason. Where a call raises, for whatever reason, the game stays as it was.
+    reason. Where a call raises, be it for an opponent's sake, the game stays as it was.
 
     Args:
         rules: a `Rules`, the name of a preset, or whatever `Rules.make` takes. With a registered

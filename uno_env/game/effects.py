@@ -37,7 +37,8 @@ DRAWN_FOR[Symbol.WILD_DRAW_FOUR] = 4
 _TURN, _NEXT, _SKIP = int(Phase.TURN), int(Hop.NEXT), int(Hop.SKIP)
 
 _DRAW_TWO, _REVERSE = int(Symbol.DRAW_TWO), int(Symbol.REVERSE)
-_TWO, _FOUR = int(DRAWN_FOR[Symbol.DRAW_TWO]), int(DRAWN_FOR[Symbol.WILD_DRAW_FOUR])
+_BY_DRAW_TWO = int(DRAWN_FOR[Symbol.DRAW_TWO])
+_BY_WILD_DRAW_FOUR = int(DRAWN_FOR[Symbol.WILD_DRAW_FOUR])
 
 _FAILED_CHALLENGE = 6
 """Cards drawn by who challenged an honest Wild Draw 4."""
@@ -85,7 +86,7 @@ def challenge(state: State, rows: Rows) -> NDArray[np.uint8]:
     """
     guilty = state.guilty[rows]
     drawing = where_bytes(guilty, state.seats_on_turn(rows), state.next_seats(rows))
-    give(state, rows, drawing, where_bytes(guilty, _FOUR, _FAILED_CHALLENGE))
+    give(state, rows, drawing, where_bytes(guilty, _BY_WILD_DRAW_FOUR, _FAILED_CHALLENGE))
     return where_bytes(guilty, _NEXT, _SKIP)
 
 
@@ -108,7 +109,7 @@ def open_round(state: State, rows: Rows, cards: NDArray[np.uint8]) -> None:
     symbols = top % NUM_SYMBOLS
     hit = rows.take((symbols == _DRAW_TWO).nonzero()[0])
     if hit.size:
-        give(state, hit, state.next_seats(hit), np.full(len(hit), _TWO, np.uint8))
+        give(state, hit, state.next_seats(hit), np.full(len(hit), _BY_DRAW_TWO, np.uint8))
     begin_turn(state, rows, HOP_AFTER.take(symbols))
     # Reverse: the dealer begins, so the hop is undone.
     reversed_ = (symbols == _REVERSE).nonzero()[0]

@@ -18,10 +18,11 @@ from uno_env.game.rules import Rules, interned
 from uno_env.game.state import NO_SEAT, Phase, Rows, State
 
 _OVER = int(Phase.OVER)
-FEW_TO_STEP, FEW_TO_OBSERVE = 16, 6
+FEW_TO_STEP, _FEW_TO_OBSERVE = 16, 6
 """Up to so many games it is faster to step, or observe, one by one (`few`)."""
-IDLE_MORE = 1024
-"""Up to so many games it is faster to let idle than to leave them out of a step."""
+MOST_IDLE = 1024
+"""Up to so many games are let idle in a step; with more it is faster to copy the others out and
+back."""
 
 
 class GameBatch:
@@ -124,7 +125,7 @@ class GameBatch:
         """
         rows = self._rows(where)
         seats = self._seats(seat, rows)
-        if 0 < rows.size <= FEW_TO_OBSERVE:
+        if 0 < rows.size <= _FEW_TO_OBSERVE:
             each = zip(rows.tolist(), seats.tolist(), strict=True)
             return np.stack([few.observe(self.state, *one) for one in each])
         return observation.observe(self.state, rows, seats)
@@ -309,8 +310,10 @@ class GameBatch:
             rewards = self._play(rows, chosen)
         else:
             rewards = np.zeros((rows.size, self.rules.num_players), np.float32)
-            steps = zip(rows.tolist(), chosen.tolist(), strict=True)
-            uncommon = [i for i, step in enumerate(steps) if not few.step(self.state, *step)]
+            uncommon = []
+            for i, (game, action) in enumerate(zip(rows.tolist(), chosen.tolist(), strict=True)):
+                if not few.step(self.state, game, action):
+                    uncommon.append(i)
             if uncommon:
                 rewards[uncommon] = self._play(rows[uncommon], chosen[uncommon])
         return rewards, self.state.phase.take(rows) == _OVER
@@ -320,7 +323,7 @@ class GameBatch:
         before = self.state.phase.take(rows) == _OVER
         if rows is self.state.all_rows:
             play(self.state, actions.astype(np.intp, copy=False))
-        elif self.num_games - rows.size <= IDLE_MORE:
+        elif self.num_games - rows.size <= MOST_IDLE:
             everywhere = np.full(self.num_games, IDLE, np.intp)
             everywhere[rows] = actions
             play(self.state, everywhere)

@@ -45,10 +45,13 @@ _HOP[:NUM_FACES] = HOP_AFTER[np.arange(NUM_FACES) % NUM_SYMBOLS]
 _HOP[[Action.DRAW, Action.KEEP]] = Hop.NEXT
 """How the turn moves on after an action, if nothing comes between."""
 
+_ONE_BY_CHOICE, _UNTIL_COLOUR = 1, 255
+"""In `_DRAWS`: a draw of one's own accord (no card makes anybody draw one), and a King Pig's."""
+
 _DRAWS = np.zeros(NUM_ACTIONS + 1, np.uint8)
 _DRAWS[:NUM_FACES] = DRAWN_FOR[np.arange(NUM_FACES) % NUM_SYMBOLS]
-_DRAWS[Action.DRAW] = _ONE_BY_CHOICE = 1
-_DRAWS[Symbol.KING_PIG : NUM_FACES : NUM_SYMBOLS] = _UNTIL_COLOUR = 255
+_DRAWS[Action.DRAW] = _ONE_BY_CHOICE
+_DRAWS[Symbol.KING_PIG : NUM_FACES : NUM_SYMBOLS] = _UNTIL_COLOUR
 """How many cards an action makes its player or the next one draw, if nothing comes between."""
 
 _OVER, _TURN, _CATCH_PHASE, _CHALLENGE_PHASE, _DRAWN = (
