@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv  # type: ignore[import-untyped]
 from pettingzoo.utils.env_logger import EnvLogger  # type: ignore[import-untyped]
 
-from uno_env.game import few, scoring
+from uno_env.game import scoring
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.cards import NUM_KINDS
 from uno_env.game.checks import MAX_SEED, one_of, whole_number
@@ -170,7 +170,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
             EnvLogger.error_observe_before_reset()
         seat = self._seats[self._known(agent)]
         mask = self._mask.copy() if seat == self._acting else _no_actions()
-        return {"observation": few.observe(self._batch.state, 0, seat), "action_mask": mask}
+        return {"observation": self._batch.observe_one(0, seat), "action_mask": mask}
 
     def state(self) -> NDArray[np.uint8]:
         """All there is, seen from the seat to act: (FULL_SIZE,) uint8 (`GameBatch.observe_all`).
@@ -308,13 +308,13 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
     def _play(self, action: int) -> None:
         """A legal action, and what it brings to an end."""
         batch = self._batch
-        self._last_action = (int(batch.state.acting.item(0)), action)
+        self._last_action = (batch.player_one(0), action)
         self._decisions += 1
-        # Most steps are taken here, and win no round; `GameBatch.step` knows the others too.
+        # Most steps are quick, and win no round.
         win_rewards = None
-        if not few.step(batch.state, 0, action):
+        if not batch.step_one(0, action):
             win_rewards, _ = batch.step(np.array([action]))
-        if batch.done[0]:
+        if batch.done_one(0):
             nothing = np.zeros((1, batch.rules.num_players), np.float32)
             self._end_round(nothing if win_rewards is None else win_rewards)
             return
@@ -337,9 +337,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
     def _await_next(self) -> None:
         """Select the agent to act and make its mask."""
         batch = self._batch
-        self._acting = batch.state.acting.item(0)
+        self._acting = batch.player_one(0)
         self.agent_selection = agent = self.agents[self._acting]
-        self._mask = few.legal(batch.state, 0).view(np.int8)
+        self._mask = batch.legal_one(0).view(np.int8)
         # Its own copy: what a user does to a mask must not decide what is legal.
         self.infos[agent] = {"action_mask": self._mask.copy()}
 
@@ -438,7 +438,7 @@ def _position_of(options: Mapping[str, Any] | None) -> Any:
 
 def _load(batch: GameBatch, position: Position) -> None:
     batch.load(0, position)
-    if batch.done[0]:
+    if batch.done_one(0):
         raise ValueError("the position has no decision left: its round is over or blocked")
 
 

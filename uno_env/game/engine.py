@@ -338,6 +338,35 @@ class GameBatch:
             rewards[ended] = scoring.sole_win_rewards(self.rules.num_players).take(winners, axis=0)
         return rewards
 
+    # ------------------------------------------------------------------ one game
+
+    # For adapters that hold a game or go through a few: its number, and seats and actions, are
+    # trusted to be Python integers that there are, so that nothing is checked or made an array.
+
+    def step_one(self, game: int, action: int) -> bool:
+        """Step a game if that is quick (`few`); whether it was. A legal action, as for `step`.
+
+        Such a step brings no rewards: the round goes on or is blocked. If it is not quick, nothing
+        has changed.
+        """
+        return few.step(self.state, game, action)
+
+    def observe_one(self, game: int, seat: int) -> NDArray[np.uint8]:
+        """`observe` for a seat of one game: (F,) uint8, a new array."""
+        return few.observe(self.state, game, seat)
+
+    def legal_one(self, game: int) -> NDArray[np.bool_]:
+        """`legal` for one game: (A,) bool, a new array."""
+        return few.legal(self.state, game)
+
+    def player_one(self, game: int) -> int:
+        """The seat to act in one game."""
+        return self.state.acting.item(game)
+
+    def done_one(self, game: int) -> bool:
+        """Whether the round of one game is over."""
+        return self.state.phase.item(game) == _OVER
+
     # ------------------------------------------------------------------ copies and positions
 
     def copy(self) -> GameBatch:
