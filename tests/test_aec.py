@@ -341,14 +341,16 @@ def test_tables_that_run_out_of_cards_are_those_of_the_core():
             continue
         env = uno_env.env(position.rules, max_cycles=None)
         env.reset(seed=1, options={"position": position})
-        while not batch.done[0]:
+        for _ in range(200):  # some small tables go round in circles
             mask = env.infos[env.agent_selection]["action_mask"]
             assert (mask == batch.legal[0]).all()
             action = rng.choice(mask.nonzero()[0])
             batch.step([action])
             env.step(action)
-        assert set(env.terminations.values()) == {True}
-        ends.add(any(env.rewards.values()))
+            assert set(env.terminations.values()) == {bool(batch.done[0])}
+            if batch.done[0]:
+                ends.add(any(env.rewards.values()))
+                break
     assert ends == {True, False}, "some rounds are won, some blocked"
 
 
