@@ -57,6 +57,7 @@ _WHOLE_NUMBERS = {
     "hidden": (1, MAX_HIDDEN),
     "past_every": (1, sys.maxsize),
     "max_past": (1, 2**31 - 1),
+    "present_past": (1, 2**31 - 1),
     "max_decisions": (1, 2**31 - 1),
     "checkpoint_every": (1, sys.maxsize),
     "benchmark_deals": (1, MAX_DEALS),
@@ -125,6 +126,8 @@ class Arguments:
     """Rollouts between two past selves that join the pool."""
     max_past: int = 20
     """Past selves kept."""
+    present_past: int = 2
+    """Past selves that play at a time."""
     max_decisions: int = 1_000
     """Decisions of all seats after which a training round is cut off."""
 
@@ -221,7 +224,10 @@ def make_pool(arguments: Arguments) -> OpponentPool:
         FileNotFoundError: an opponent's policy file that is not there.
     """
     return OpponentPool(
-        arguments.opponents, past_share=arguments.past_share, max_past=arguments.max_past
+        arguments.opponents,
+        past_share=arguments.past_share,
+        max_past=arguments.max_past,
+        present_past=arguments.present_past,
     )
 
 

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.vec_env import VecEnv
-from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
 from agents import make_agent
 from agents.policy import PolicyAgent
@@ -27,7 +26,7 @@ from train.callbacks import PastSelves
 from train.network import export_policy
 from train.opponents import OpponentPool
 from train.ppo import Arguments, make_learner, make_pool, make_tables, set_up_torch
-from train.vec_env import TableVecEnv
+from train.vec_env import BlockVecEnv, TableVecEnv
 from uno_env.game.rules import Rules
 
 TABLE = "training, frames per second over whole iterations"
@@ -40,7 +39,7 @@ TARGET = 0.85
 """The share of the ceiling that is aimed at."""
 
 
-class RecordedTables(VecEnv):
+class RecordedTables(BlockVecEnv):
     """What tables did, played again and again at no cost, whatever the actions are.
 
     The same spaces, observations, masks, rewards and ends of rounds, for as many steps as were
@@ -59,7 +58,7 @@ class RecordedTables(VecEnv):
         self._masks: list[NDArray[np.bool_]] = []
         self._returns: list[Any] = []
         for _ in range(steps):
-            (mask,) = tables.env_method("action_masks")
+            mask = tables.masks()
             self._masks.append(mask)
             # The agent looks at the mask alone.
             self._returns.append(tables.step(chooser.act(self._first, mask, rng)))
@@ -80,41 +79,9 @@ class RecordedTables(VecEnv):
         self._at = (self._at + 1) % len(self._returns)
         return observation.copy(), rewards.copy(), dones.copy(), infos
 
-    def env_method(
-        self,
-        method_name: str,
-        *method_args: Any,  # noqa: ARG002
-        indices: VecEnvIndices = None,  # noqa: ARG002
-        **method_kwargs: Any,  # noqa: ARG002
-    ) -> list[Any]:
-        """The recorded masks (N, A) in one block, as `TableVecEnv` gives them."""
-        if method_name != "action_masks":
-            raise AttributeError(f"{type(self).__name__} has no method {method_name!r}")
-        return [self._masks[self._at]]
-
-    def has_attr(self, attr_name: str) -> bool:
-        """Whether `action_masks` is asked for."""
-        return attr_name == "action_masks" or hasattr(self, attr_name)
-
-    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """An attribute of this object, once per table asked for."""
-        value = None if attr_name == "action_masks" else getattr(self, attr_name)
-        return [value for _ in self._get_indices(indices)]
-
-    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """There are none to set: always an AttributeError."""
-        raise AttributeError(f"{attr_name!r} cannot be set to {value!r} at tables {indices}")
-
-    def env_is_wrapped(
-        self,
-        wrapper_class: Any,  # noqa: ARG002
-        indices: VecEnvIndices = None,
-    ) -> list[bool]:
-        """No table is wrapped."""
-        return [False for _ in self._get_indices(indices)]
-
-    def close(self) -> None:
-        """Nothing is held open."""
+    def masks(self) -> NDArray[np.bool_]:
+        """The recorded masks, as `TableVecEnv` gives them: (N, A) bool."""
+        return self._masks[self._at]
 
 
 def _add_past_selves(model: MaskablePPO, pool: OpponentPool, rules: Rules) -> None:

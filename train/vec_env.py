@@ -7,6 +7,7 @@ and the learner's own where only one is legal, which nothing can be learnt from.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -50,7 +51,51 @@ class _Nothing(dict[str, Any]):
 _NOTHING = _Nothing()
 
 
-class TableVecEnv(VecEnv):
+class BlockVecEnv(VecEnv):
+    """What SB3 asks of a `VecEnv`, where masks come as one block: subclasses give `masks()`."""
+
+    @abstractmethod
+    def masks(self) -> NDArray[np.bool_]:
+        """The learner's legal actions at all tables: (N, A) bool."""
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,  # noqa: ARG002
+        indices: VecEnvIndices = None,  # noqa: ARG002
+        **method_kwargs: Any,  # noqa: ARG002
+    ) -> list[Any]:
+        """The masks of all tables as a single block (N, A); there is no other method."""
+        if method_name != _MASKS:
+            raise AttributeError(f"{type(self).__name__} has no method {method_name!r}")
+        return [self.masks()]
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether `action_masks` is asked for."""
+        return attr_name == _MASKS or hasattr(self, attr_name)
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """An attribute of this object, once per table asked for."""
+        value = None if attr_name == _MASKS else getattr(self, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """The tables have no attributes of their own: always an AttributeError."""
+        raise AttributeError(f"{attr_name!r} cannot be set to {value!r} at tables {indices}")
+
+    def env_is_wrapped(
+        self,
+        wrapper_class: Any,  # noqa: ARG002
+        indices: VecEnvIndices = None,
+    ) -> list[bool]:
+        """No table is wrapped."""
+        return [False for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+class TableVecEnv(BlockVecEnv):
     """N tables for one learner.
 
     Observations are (N, F) uint8 as laid out in `uno_env.game.observation`, rewards +1 for winning
@@ -152,41 +197,9 @@ class TableVecEnv(VecEnv):
             self._play_on(rows)
         return self.batch.observe(self.learner), self._rewards, self._dones, self._infos
 
-    def env_method(
-        self,
-        method_name: str,
-        *method_args: Any,  # noqa: ARG002
-        indices: VecEnvIndices = None,  # noqa: ARG002
-        **method_kwargs: Any,  # noqa: ARG002
-    ) -> list[Any]:
-        """The masks of all tables as a single block (N, A); there is no other method."""
-        if method_name != _MASKS:
-            raise AttributeError(f"{type(self).__name__} has no method {method_name!r}")
-        return [self.batch.legal]
-
-    def has_attr(self, attr_name: str) -> bool:
-        """Whether `action_masks` is asked for."""
-        return attr_name == _MASKS or hasattr(self, attr_name)
-
-    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """An attribute of this object, once per table asked for."""
-        value = None if attr_name == _MASKS else getattr(self, attr_name)
-        return [value for _ in self._get_indices(indices)]
-
-    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """The tables have no attributes of their own: always an AttributeError."""
-        raise AttributeError(f"{attr_name!r} cannot be set to {value!r} at tables {indices}")
-
-    def env_is_wrapped(
-        self,
-        wrapper_class: Any,  # noqa: ARG002
-        indices: VecEnvIndices = None,
-    ) -> list[bool]:
-        """No table is wrapped."""
-        return [False for _ in self._get_indices(indices)]
-
-    def close(self) -> None:
-        """Nothing is held open."""
+    def masks(self) -> NDArray[np.bool_]:
+        """The learner's legal actions at all tables: (N, A) bool, a new array."""
+        return self.batch.legal
 
     # ------------------------------------------------------------------ play
 
