@@ -25,12 +25,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uno_env.envs.aec import MAX_CYCLES
 from uno_env.game import scoring
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.checks import one_of, whole_number
 from uno_env.game.engine import GameBatch
 from uno_env.game.observation import OBSERVATION_SIZE
+from uno_env.game.rules import MAX_CYCLES
 
 Act: TypeAlias = Callable[[NDArray[np.uint8], NDArray[np.bool_], np.random.Generator], Any]
 """Observations (B, F), masks (B, 84) and chance to B action ids; or to these and a dict of arrays
@@ -256,23 +256,25 @@ class _Collected:
             rewards: (N, P) of each seat.
             over: (N,) whether each round came to its end.
         """
-        columns = [np.concatenate(column) for column in zip(*self.pieces, strict=True)]
-        trajectory = columns[3] * rewards.shape[1] + columns[4]
+        observation, mask, action, game, seat, decision = (
+            np.concatenate(column) for column in zip(*self.pieces, strict=True)
+        )
+        trajectory = game * rewards.shape[1] + seat
         # Decisions were noted in order of time, which a stable sort keeps.
         order = np.argsort(trajectory, kind="stable")
-        observation, mask, action, game, seat, decision = (column[order] for column in columns)
+        game, seat = game[order], seat[order]
         last = np.diff(trajectory[order], append=-1) != 0
         names = self.extras[0] if self.extras else {}
         return Trajectories(
-            observation=observation,
-            mask=mask,
-            action=action,
+            observation=observation[order],
+            mask=mask[order],
+            action=action[order],
             reward=np.where(last, rewards[game, seat], np.float32(0)),
             terminated=last & over[game],
             truncated=last & ~over[game],
             game=game,
             seat=seat,
-            decision=decision,
+            decision=decision[order],
             extras={
                 name: np.concatenate([piece[name] for piece in self.extras])[order]
                 for name in names

@@ -38,16 +38,11 @@ from uno_env.game.checks import MAX_SEED, one_of, whole_number
 from uno_env.game.engine import GameBatch
 from uno_env.game.observation import FULL_SIZE, HIGH, OBSERVATION_SIZE
 from uno_env.game.position import Position
-from uno_env.game.rules import Rules
+from uno_env.game.rules import MAX_CYCLES, Rules
 from uno_env.render import ansi
 
 Observation: TypeAlias = dict[str, NDArray[Any]]
 """`observation` (F,) uint8 and `action_mask` (84,) int8."""
-
-MAX_CYCLES = 2_000
-"""The default cap on the decisions of a round. Play that means to win stays far below it: the
-median is 30 to 120 decisions, and of rounds at ten hands one in a thousand takes 1,600. Uniformly
-random play, which draws most of the time, may go on for many thousands."""
 
 ILLEGAL_REWARD = -1.0
 """The reward of an illegal action, as in PettingZoo's own games; the other seats get zero."""

@@ -19,10 +19,11 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from uno_env.envs.aec import ILLEGAL_REWARD, MAX_CYCLES
+from uno_env.envs.aec import ILLEGAL_REWARD
 from uno_env.envs.tables import RENDER_MODES, RulesLike, Tables, observation_space, rules_of
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.checks import MAX_SEED, one_of, whole_number
+from uno_env.game.rules import MAX_CYCLES
 
 Info = dict[str, Any]
 

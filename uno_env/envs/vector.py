@@ -21,10 +21,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from uno_env.envs.aec import MAX_CYCLES
 from uno_env.envs.tables import RENDER_MODES, RulesLike, Tables, observation_space, rules_of
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.checks import MAX_SEED, one_of, whole_number, whole_numbers
+from uno_env.game.rules import MAX_CYCLES
 from uno_env.game.state import Rows
 
 Infos = dict[str, Any]
