@@ -53,20 +53,21 @@ from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS
 
 GAMES = (1, 64, 1_024, 4_096, 16_384)
 PLAYERS = (2, 4, 10)
-MAX_GAMES = 2**20
-MEMORY_PLAYERS = 4
-MEMORY_TARGET = 400
-"""Bytes that a game of `MEMORY_PLAYERS` has to stay below."""
+_MAX_GAMES = 2**20
+_MEMORY_PLAYERS = 4
+_MEMORY_TARGET = 400
+"""Bytes that a game of `_MEMORY_PLAYERS` has to stay below."""
 TRAIN_EXTRA = '.venv/bin/pip install -e ".[train]"'
 
-NOTES = (
+_NOTES = (
     "± is half the distance of the quartiles. Core: a step, new deals and masks, and observations "
-    "where it says so; choosing actions is not timed. Uniform play almost never ends a round: "
-    "quote keen.",
+    "where it says so; choosing actions is not timed. Rounds that ended wait until a sixteenth of "
+    "the games do and are dealt together; those that wait are not counted. Uniform play almost "
+    "never ends a round: quote keen.",
     "AEC: the loop of PettingZoo's performance_benchmark, which chooses uniformly and is timed "
     "whole. Gymnasium: steps and resets; opponents are keen and are timed, the learner is not.",
 )
-PEER_NOTE = (
+_PEER_NOTE = (
     "Peers: RLCard's env.step and env.reset; OpenSpiel's apply_action and legal_actions, chance "
     "included. C++ rollouts choose their own actions, which is timed, and are counted by the mean "
     "length of games from the same kind of state; their deals are not timed."
@@ -162,7 +163,7 @@ class Report:
             parts.append("\n".join([title, *map(_memory_line, self.suite.memory)]))
         if self.suite.missing:
             parts.append("\n".join(self.suite.missing))
-        notes = [*NOTES, *([PEER_NOTE] if self.settings["peers"] else [])]
+        notes = [*_NOTES, *([_PEER_NOTE] if self.settings["peers"] else [])]
         parts.append("\n".join(textwrap.fill(note, width=100) for note in notes))
         return "\n\n".join(parts)
 
@@ -252,9 +253,10 @@ def _ratio_lines(compared: Sequence[tuple[Comparison, list[float]]]) -> list[str
 def _memory_line(players: int) -> str:
     size = workloads.bytes_per_game(players)
     line = f"  {players} players: {size:,.0f}"
-    if players != MEMORY_PLAYERS:
+    if players != _MEMORY_PLAYERS:
         return line
-    return f"{line}, target below {MEMORY_TARGET}: {'met' if size < MEMORY_TARGET else 'not met'}"
+    met = "met" if size < _MEMORY_TARGET else "not met"
+    return f"{line}, target below {_MEMORY_TARGET}: {met}"
 
 
 def _machine(core: str) -> dict[str, Any]:
@@ -381,12 +383,12 @@ def _parser() -> CommandParser:
         nargs="+",
         type=number_of_players,
         default=list(PLAYERS),
-        help="numbers of players, apart from training (2 4 10)",
+        help="numbers of players, apart from training and tournaments (2 4 10)",
     )
     parser.add_argument(
         "--games",
         nargs="+",
-        type=whole_number(1, MAX_GAMES),
+        type=whole_number(1, _MAX_GAMES),
         default=list(GAMES),
         help="numbers of games of the core (1 64 1024 4096 16384)",
     )

@@ -353,7 +353,11 @@ def illegal_in_row_two(answer: np.ndarray, mask: np.ndarray) -> np.ndarray:
         (lambda answer, mask: answer / 2, TypeError, "must be integers, not float64"),
         (lambda answer, mask: None, TypeError, "must be integers, not object"),
         (lambda answer, mask: (answer, answer), TypeError, "ndarray beside its actions"),
-        (lambda answer, mask: (answer, {"value": mask[1:]}), ValueError, "{}.*before|'value'"),
+        (
+            lambda answer, mask: (answer, {"value": mask[1:]}),
+            ValueError,
+            r"gave \['value'\] beside its actions, and \[\] before",
+        ),
         (lambda answer, mask: (answer, answer, answer), ValueError, r"the shape \(3, \d+\)"),
         (lambda answer, mask: 1 / 0, ZeroDivisionError, "division"),
     ],
