@@ -6,14 +6,19 @@ import importlib
 import inspect
 import os
 import pkgutil
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from operator import attrgetter
 
 from agents.base import Agent
 from agents.policy import PolicyAgent
 from uno_env.policy import SUFFIX
 
 __all__ = ["Agent", "known_agents", "make_agent", "make_agents"]
+
+_OBJECT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+"""What ``module:object`` looks like."""
 
 
 @cache
@@ -34,12 +39,14 @@ def make_agent(agent: Agent | str | os.PathLike[str]) -> Agent:
     """The bot of that name, or a policy file as a player; an `Agent` is returned as it is.
 
     Args:
-        agent: a name such as ``"greedy"``, or a path that ends in ``.safetensors``.
+        agent: a name such as ``"greedy"``, a path that ends in ``.safetensors``, or
+            ``"module:object"``: an `Agent`, a class of them or a function that returns one, in a
+            module that can be imported.
 
     Raises:
-        TypeError: something else than that.
-        ValueError: no bot has this name, an `Agent` without a name, or a policy file that cannot be
-            used.
+        TypeError: something else than that, or an object that is no `Agent`.
+        ValueError: no bot has this name, an `Agent` without a name, a policy file that cannot be
+            used, or no such module or object.
         FileNotFoundError: no policy file at this path.
     """
     if isinstance(agent, Agent):
@@ -52,11 +59,13 @@ def make_agent(agent: Agent | str | os.PathLike[str]) -> Agent:
     text = os.fsdecode(agent)
     if text.endswith(SUFFIX):
         return PolicyAgent.load(text)
+    if _OBJECT.fullmatch(text):
+        return _from_module(text)
     known = known_agents()
     if text not in known:
         raise ValueError(
-            f"unknown agent {text!r}: known are {', '.join(sorted(known))}, or the path of a "
-            f"policy file that ends in {SUFFIX}"
+            f"unknown agent {text!r}: known are {', '.join(sorted(known))}, the path of a policy "
+            f"file that ends in {SUFFIX}, or module:object"
         )
     return known[text]()
 
@@ -72,6 +81,34 @@ def make_agents(agents: Sequence[Agent | str | os.PathLike[str]]) -> list[Agent]
     if isinstance(agents, str) or not isinstance(agents, Iterable):
         raise TypeError(f"agents={agents!r}: allowed is a sequence of agents or their names")
     return [make_agent(agent) for agent in agents]
+
+
+def _from_module(text: str) -> Agent:
+    """The agent that ``module:object`` names."""
+    module, _, path = text.partition(":")
+    try:
+        found: object = importlib.import_module(module)
+    except ImportError as error:
+        raise ValueError(f"agent {text!r}: cannot import {module}: {error}") from error
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise ValueError(f"agent {text!r}: importing {module} raised {what}") from error
+    try:
+        found = attrgetter(path)(found)
+    except AttributeError as error:
+        raise ValueError(f"agent {text!r}: {error}") from error
+    if not isinstance(found, Agent) and callable(found):
+        try:
+            found = found()
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise ValueError(f"agent {text!r}: making it raised {what}") from error
+    if not isinstance(found, Agent):
+        raise TypeError(f"agent {text!r} is a {type(found).__name__}: needed is an Agent")
+    if not getattr(found, "name", None):
+        found.name = text
+    _check_name(found)
+    return found
 
 
 def _check_name(agent: Agent) -> None:

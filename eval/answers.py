@@ -13,7 +13,24 @@ from uno_env.game.engine import GameBatch
 
 
 class AgentError(RuntimeError):
-    """An agent raised or answered with something else than legal actions; says where."""
+    """An agent raised or answered with something else than legal actions; says where.
+
+    Args:
+        message: all of it, for people.
+        agent: the agent's name.
+        what: what it did.
+        position: the position, as text.
+        game: the index of the game in its batch.
+    """
+
+    def __init__(
+        self, message: str, agent: str = "", what: str = "", position: str = "", game: int = 0
+    ) -> None:
+        super().__init__(message, agent, what, position, game)  # all of it goes along in a pickle
+        self.agent, self.what, self.position, self.game = agent, what, position, game
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def ask(
@@ -45,7 +62,9 @@ def ask(
 
     def error(what: str, row: int = 0) -> AgentError:
         game = int(games[row])
-        return AgentError(f"agent {agent.name!r} {what}\n{where(game)}\n{batch.position(game)}")
+        position = str(batch.position(game))
+        message = f"agent {agent.name!r} {what}\n{where(game)}\n{position}"
+        return AgentError(message, agent.name, what, position, game)
 
     try:
         answer = np.asarray(agent.act(observation, mask.copy(), rng))

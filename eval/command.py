@@ -13,7 +13,12 @@ from agents import Agent, make_agents
 from eval.answers import AgentError
 from eval.arguments import allowed_whole_number, rules_for
 from eval.floor import DEALS, MAX_DEALS, MAX_DECISIONS
+from eval.folder import FolderError
+from eval.workers import WorkerError
 from uno_env.game.rules import Rules
+
+_BAR, _WIDTH = 20, 99
+"""Characters of the bar, and of all of the line."""
 
 
 def _cores() -> int:
@@ -47,8 +52,13 @@ def whole_number(low: int, high: int = sys.maxsize) -> Callable[[str], int]:
     return parse
 
 
-def add_play_options(parser: argparse.ArgumentParser) -> None:
-    """The options that matches and tournaments share."""
+def add_play_options(parser: argparse.ArgumentParser, jobs: int | None = None) -> None:
+    """The options that matches and tournaments share.
+
+    Args:
+        parser: to which they are added.
+        jobs: the default number of processes; by default all cores.
+    """
     parser.add_argument(
         "--rules",
         default="angry_birds",
@@ -57,11 +67,16 @@ def add_play_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--players", type=whole_number(2), help="seats, if the rules do not say (2)"
     )
-    parser.add_argument(
-        "--deals",
+    number = parser.add_mutually_exclusive_group()
+    number.add_argument(
+        "--rounds",
         type=whole_number(1, MAX_DEALS),
-        default=DEALS,
-        help="deals, each played from every seat (%(default)s)",
+        default=2 * DEALS,
+        help="rounds of each pairing; up to a whole number of deals, each played from every seat "
+        "(%(default)s)",
+    )
+    number.add_argument(
+        "--games", type=whole_number(1, MAX_DEALS), help="whole games instead, rounds to the target"
     )
     parser.add_argument(
         "--seed", type=whole_number(0), default=0, help="of the deals and of chance (%(default)s)"
@@ -75,19 +90,19 @@ def add_play_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs",
         type=whole_number(1),
-        default=_cores(),
+        default=jobs or _cores(),
         help="processes; the result does not depend on it (%(default)s)",
     )
 
 
-def play_options(options: argparse.Namespace) -> dict[str, Any]:
+def play_options(options: argparse.Namespace, rules: Rules) -> dict[str, Any]:
     """The arguments of `eval.match.play_all` that the command line sets, rules apart."""
     return {
-        "deals": options.deals,
+        "deals": -(-(options.games or options.rounds) // rules.num_players),
+        "games": options.games is not None,
         "seed": options.seed,
         "max_decisions": options.max_decisions,
         "jobs": options.jobs,
-        "progress": ProgressLine(),
     }
 
 
@@ -97,16 +112,31 @@ def agents_and_rules(
     """What a command line asks for; what cannot be had ends the program with one line."""
     try:
         return make_agents(names), rules_for(options.rules, options.players)
-    except (ValueError, OSError, ImportError) as error:
+    except (TypeError, ValueError, OSError, ImportError) as error:
         parser.error(" ".join(str(error).split()))
 
 
 class ProgressLine:
-    """A line on standard error, if that is a terminal, that says how far play has come."""
+    """A bar on standard error, if that is a terminal, that says how far play has come.
 
-    def __init__(self) -> None:
+    Leave it with ``with``: whatever ends play, the line is cleared.
+
+    Args:
+        unit: what is counted.
+    """
+
+    def __init__(self, unit: str = "rounds") -> None:
+        self._unit = unit
         self._shown = sys.stderr.isatty()
         self._start = self._last = time.monotonic()
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            sys.stderr.write(f"\r{'':<{_WIDTH}}\r")
+            sys.stderr.flush()
 
     def __call__(self, over: int, total: int) -> None:
         """Show how many rounds are over."""
@@ -115,17 +145,28 @@ class ProgressLine:
             return
         self._last = now
         speed = over / max(now - self._start, 1e-9)
-        left = (total - over) / speed
-        line = f"{over:,} of {total:,} rounds, {speed:,.0f} per second, {left:.0f} s left"
-        sys.stderr.write(f"\r{line:<78}" if over < total else f"\r{'':<78}\r")
+        left = (total - over) / speed if speed else 0
+        done = _BAR * over // max(total, 1)
+        bar = "#" * done + "." * (_BAR - done)
+        line = f"[{bar}] {over:,} of {total:,} {self._unit}, {speed:,.0f} per second, "
+        line += f"{_duration(left)} left"
+        sys.stderr.write(f"\r{line:<{_WIDTH}}" if over < total else f"\r{'':<{_WIDTH}}\r")
         sys.stderr.flush()
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
 
 
 def run_command(prog: str, output: Callable[[], str]) -> int:
     """Print what a command works out, or one line that says why it cannot. Returns the status."""
     try:
         text = output()
-    except AgentError as error:
+    except (AgentError, WorkerError, FolderError) as error:
         print(f"{prog}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt as error:

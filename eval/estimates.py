@@ -1,4 +1,4 @@
-"""Shares with their 95% intervals, from what each deal brought."""
+"""Shares and means with their 95% intervals, from what each deal brought."""
 
 from __future__ import annotations
 
@@ -9,6 +9,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 _Z = 1.96
+
+
+def quantile(deals: int) -> float:
+    """How many standard errors an interval of 95% reaches, if those come from so many deals.
+
+    Student's t by the first terms of its expansion in one over the degrees of freedom.
+    """
+    freedom = max(deals - 1, 1)
+    return _Z + (_Z**3 + _Z) / (4 * freedom) + (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / (96 * freedom**2)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its 95% interval, in whatever unit it has."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def margin(self) -> float:
+        """Half the interval."""
+        return (self.high - self.low) / 2
+
+    def __str__(self) -> str:
+        """Such as ``31.4 ± 0.8``."""
+        return f"{self.value:.1f} ± {self.margin:.1f}"
+
+
+def mean_per_round(sums: NDArray[np.float64], rounds: NDArray[np.float64]) -> Mean:
+    """The mean over rounds of what was summed deal by deal; deals may differ in their rounds.
+
+    A ratio of two sums, with the standard error of its linear form. A single deal says nothing of
+    the spread: its interval is the whole line.
+
+    Args:
+        sums: (D,) float64.
+        rounds: (D,) float64, at least one positive.
+    """
+    deals, total = len(sums), float(rounds.sum())
+    value = float(sums.sum()) / total
+    if deals < 2:
+        return Mean(value, -math.inf, math.inf)
+    squares = float(np.square(sums - value * rounds).sum()) * deals / (deals - 1)
+    half = quantile(deals) * math.sqrt(squares) / total
+    return Mean(value, value - half, value + half)
 
 
 @dataclass(frozen=True)

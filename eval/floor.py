@@ -1,17 +1,18 @@
-"""How the rounds of matches are cut into pieces, each played the same whatever is beside it.
+"""How the rounds of matches are cut into pieces, and how a piece is played.
 
-A *piece* is a fixed range of deals within which agents draw their chance from streams of their own.
-How many processes play the pieces, and in which order, does not matter.
+A *piece* is a fixed range of deals of one match, within which agents draw their chance from streams
+of their own. It is played by itself, and is what a results folder keeps: which process plays which
+piece, and when, does not matter.
+
+With whole games a deal is a game: a game's rounds are dealt from seeds that follow from the deal's
+seed and the number of the round, so that all who play the deal meet the same cards in each round.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-from collections import deque
+import shlex
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,8 +21,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from agents import Agent, make_agents
-from eval.answers import ask
+from eval.answers import AgentError, ask
 from eval.arguments import RulesLike, rules_for, whole_number
+from uno_env.game.dealing import seed_streams
 from uno_env.game.engine import GameBatch
 from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
 
@@ -35,24 +37,27 @@ MAX_DEALS = 10_000_000
 """More than anybody needs, and as many as fit in memory."""
 MAX_DECISIONS = 2000
 """The default cap on the decisions of a round."""
-CAPACITY = 8192
-"""Rounds in play at once. Results do not depend on it; speed does, and memory."""
+MAX_ROUNDS = 10_000
+"""The cap on the rounds of a game."""
+PIECE = 8192
+"""The default size of a piece, in rounds or games, about. Results depend on it, so it never changes
+with the machine. Large ones are fast; when a process ends early, what it was playing is lost."""
 
-_PIECE_ROUNDS = 2048
-"""Rounds of a piece, about. Results depend on it, so it never changes with the machine."""
-_PARTS_OF_A_JOB = 4
-"""Each process is given its share of the pieces in so many parts, to even out the load."""
-_MOST_PIECES = 8
-"""Pieces of a part, at most, so that progress is seen and Ctrl-C need not wait long."""
+_ROUND_STEP = np.uint64(0xD1342543DE82EF95)
+"""From the seed of a game's round to that of the next."""
 
 Progress = Callable[[int, int], None]
-"""Is told how many rounds are over, of how many."""
+"""Is told how many rounds, or games, are over, of how many."""
+
+
+def say_nothing(_over: int, _total: int) -> None:
+    """Progress that nobody asked for."""
 
 
 # ---------------------------------------------------------------------- how the work is cut
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Piece:
     """A range of deals of one match."""
 
@@ -64,7 +69,7 @@ class Piece:
 
     @property
     def rounds(self) -> int:
-        """Its deals times the rotations of each."""
+        """Its deals times the rotations of each: rounds, or games."""
         return (self.stop - self.start) * self.players
 
 
@@ -77,7 +82,10 @@ class Table:
     deals: int
     seed: int
     max_decisions: int
-    capacity: int
+    games: bool = False
+    """Whether a deal is a whole game rather than a round."""
+    piece: int = PIECE
+    """Rounds or games of a piece, about."""
 
     @classmethod
     def of(
@@ -86,8 +94,10 @@ class Table:
         rules: RulesLike,
         deals: int,
         seed: int,
-        max_decisions: int,
-        capacity: int,
+        *,
+        max_decisions: int = MAX_DECISIONS,
+        games: bool = False,
+        piece: int = PIECE,
     ) -> Table:
         """Check the arguments of `eval.match.play_all`.
 
@@ -109,13 +119,14 @@ class Table:
             deals=whole_number("deals", deals, 1, MAX_DEALS),
             seed=whole_number("seed", seed, 0),
             max_decisions=whole_number("max_decisions", max_decisions, 1, 2**31 - 1),
-            capacity=whole_number("capacity", capacity, 1),
+            games=bool(games),
+            piece=whole_number("piece", piece, 1),
         )
 
     def pieces(self) -> list[Piece]:
         """All there is to play, match by match."""
         players = self.rules.num_players
-        size = max(1, _PIECE_ROUNDS // players)
+        size = max(1, self.piece // players)
         return [
             Piece(lineup, number, start, min(start + size, self.deals), players)
             for lineup in range(len(self.lineups))
@@ -134,125 +145,157 @@ class Table:
         )
 
 
+# ---------------------------------------------------------------------- what comes out
+
+
 @dataclass(frozen=True)
 class Rounds:
-    """Results of rounds in the order of pieces, deals and rotations.
+    """R rounds of a match, in the order of deals, rotations and rounds of a game."""
 
-    See `eval.match.MatchResult`.
-    """
-
+    deal: NDArray[np.int32]
+    """(R,) which deal."""
+    rotation: NDArray[np.int8]
+    """(R,) in rotation r the agent of place i of the line-up sits in seat ``(i + r) % P``."""
+    number: NDArray[np.int32]
+    """(R,) which round of its game, from 0."""
     winner: NDArray[np.int8]
+    """(R,) place of the winner, or `BLOCKED`, or `TRUNCATED`."""
     points: NDArray[np.int32]
+    """(R, P) points by place; zeros unless somebody won."""
     decisions: NDArray[np.int32]
+    """(R,) decisions made."""
     first: NDArray[np.int8]
+    """(R,) place of the agent that had the first decision."""
 
-    @classmethod
-    def empty(cls, number: int, players: int) -> Rounds:
-        """Rounds that nobody has won, to be filled in."""
-        return cls(
-            np.full(number, TRUNCATED, np.int8),
-            np.zeros((number, players), np.int32),
-            np.zeros(number, np.int32),
-            np.zeros(number, np.int8),
-        )
-
-    def _arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.winner, self.points, self.decisions, self.first
-
-    def split(self, sizes: Sequence[int]) -> list[Rounds]:
-        """Parts of so many rounds each, in order."""
-        edges = np.cumsum(sizes)[:-1]
-        return [
-            Rounds(*part)
-            for part in zip(*(np.split(array, edges) for array in self._arrays()), strict=True)
-        ]
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """By name."""
+        return {spec.name: getattr(self, spec.name) for spec in fields(self)}
 
     @staticmethod
     def join(parts: Sequence[Rounds]) -> Rounds:
         """The parts, one after the other."""
-        return Rounds(*map(np.concatenate, zip(*(part._arrays() for part in parts), strict=True)))
+        columns = zip(*(part.arrays().values() for part in parts), strict=True)
+        return Rounds(*map(np.concatenate, columns))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An agent raised or answered with something else than a legal action."""
+
+    agent: str
+    what: str
+    """What it did."""
+    lineup: tuple[str, ...]
+    rules: str
+    seed: int
+    deal: int
+    deal_seed: int
+    """The seed of the deal's game."""
+    rotation: int
+    round: int
+    """Which round of the game, from 0."""
+    decision: int
+    """Which decision of the round, from 1."""
+    position: str
+    """The position as `uno_env.Position.parse` reads it."""
+    options: str = ""
+    """What else the command that plays it again has to be told."""
+
+    @property
+    def where(self) -> str:
+        """In a line."""
+        number = f"round {self.round} of its game, " if "--games" in self.options else ""
+        return (
+            f"seed {self.seed}, deal {self.deal} (the game with the seed {self.deal_seed}), "
+            f"rotation {self.rotation}, {number}decision {self.decision}"
+        )
+
+    @property
+    def replay(self) -> str:
+        """The command that plays this again, if the agents are known by the names they have."""
+        rules = [word for word in self.rules.split() if not word.startswith("num_players=")]
+        return (
+            f"python -m eval.replay {shlex.join(self.lineup)} "
+            f"--rules {shlex.quote(' '.join(rules))} --seed {self.seed} "
+            f"--deal {self.deal} --rotation {self.rotation}{self.options}"
+        )
+
+    def __str__(self) -> str:
+        """Who did what, where, how to see it again, and the position."""
+        return (
+            f"agent {self.agent!r} {self.what}\n{self.where}\nagain: {self.replay}\n{self.position}"
+        )
+
+
+Outcome = Rounds | Failure
 
 
 # ---------------------------------------------------------------------- how a piece is played
 
 
-@dataclass(frozen=True)
-class _Group:
-    """An agent in a piece: what it has to decide at one time is asked in one call."""
+class PiecePlay:
+    """The rounds of a piece, played side by side in one batch.
 
-    agent: Agent
-    chance: np.random.Generator
-    piece: Piece
-    first_round: int
+    Whatever an agent is asked in one call is in the order of deals and rotations.
 
-
-class _Floor:
-    """Pieces played side by side in one batch; the next begins as soon as there is room for it.
-
-    Whatever an agent is asked in one call belongs to one piece, in the order of its deals and
-    rotations. So the course of a piece does not depend on what is played beside it.
+    Args:
+        table: what is played.
+        piece: which part of it.
+        watch: is told, before each step, of the games played on and the actions to come.
     """
 
-    def __init__(self, table: Table, pieces: Sequence[Piece]) -> None:
-        players = table.rules.num_players
-        self.table = table
-        self.waiting = deque(pieces)
-        self.total = sum(piece.rounds for piece in pieces)
-        size = max(min(table.capacity, self.total), max(piece.rounds for piece in pieces))
+    def __init__(
+        self,
+        table: Table,
+        piece: Piece,
+        watch: Callable[[PiecePlay, NDArray[np.intp], NDArray[np.intp]], None] | None = None,
+    ) -> None:
+        players, size = table.rules.num_players, piece.rounds
+        self.table, self.piece, self.watch = table, piece, watch
+        self.lineup = table.lineups[piece.lineup]
+        self.deal_seeds = table.deal_seeds()[piece.start : piece.stop]
         self.batch = GameBatch(table.rules, size)
-        self.results = Rounds.empty(self.total, players)
-        self.deal_seeds = table.deal_seeds()
-        self.places = (np.arange(players) - np.arange(players)[:, None]) % players
-        """(P, P) the place of the line-up that sits in each seat, by rotation."""
-        self.groups: list[_Group] = []
-        self.begun = 0
-        """Rounds begun so far."""
-        self.free = np.arange(size)
-        """Games of the batch that wait for a round."""
-        self.live = self.free[:0]
-        """Games being played, in the order of their rounds."""
-        # Of each game of the batch: its round, which group acts for each seat, decisions so far.
-        self.round = np.zeros(size, np.intp)
-        self.group = np.zeros((size, players), np.intp)
+        self.batch.reset(seeds=np.repeat(self.deal_seeds, players))
+        self.live = np.arange(size)
+        """Games played on, in order."""
+        self.number = np.zeros(size, np.int32)
         self.decisions = np.zeros(size, np.int32)
 
+        seats = np.arange(players)
+        self.places = ((seats - seats[:, None]) % players)[self.live % players]
+        """(n, P) the place of the line-up that sits in each seat of each game."""
+        # What one agent has to decide at one time is asked in one call, however many its places.
+        of_agent = {id(agent): place for place, agent in reversed([*enumerate(self.lineup)])}
+        self.group = np.array([of_agent[id(agent)] for agent in self.lineup])[self.places]
+        """(n, P) the first place of the agent that acts for each seat of each game."""
+        self.chance = {place: table.chance(piece, place) for place in of_agent.values()}
+        self.first = self.places[self.live, self.batch.player]
+        self.over: list[tuple[NDArray[Any], ...]] = []
+        """Columns of rounds that are over, in the order in which they ended, games first."""
+
     def play(self, progress: Progress) -> Rounds:
-        """Play all rounds to their end."""
-        over = 0
-        while self.waiting or self.live.size:
-            while self.waiting and self.waiting[0].rounds <= self.free.size:
-                self._begin(self.waiting.popleft())
-            if finished := self._step():
-                over += finished
-                progress(over, self.total)
-        return self.results
+        """Play to the end.
 
-    def _begin(self, piece: Piece) -> None:
-        """Deal the rounds of a piece."""
-        games, self.free = np.split(self.free, [piece.rounds])
-        players = self.table.rules.num_players
-        self.batch.reset(games, np.repeat(self.deal_seeds[piece.start : piece.stop], players))
+        Raises:
+            AgentError: an agent raised or answered with something else than legal actions.
+        """
+        total = self.live.size
+        while before := self.live.size:
+            self._step()
+            if self.live.size < before:
+                progress(total - self.live.size, total)
+        game, number, *rest = map(np.concatenate, zip(*self.over, strict=True))
+        order = np.lexsort([number, game])
+        deal, rotation = np.divmod(game[order], self.table.rules.num_players)
+        columns = (number, *rest)
+        return Rounds(
+            (deal + self.piece.start).astype(np.int32),
+            rotation.astype(np.int8),
+            *(column[order] for column in columns),
+        )
 
-        groups: dict[int, int] = {}
-        for place, agent in enumerate(lineup := self.table.lineups[piece.lineup]):
-            if id(agent) not in groups:
-                groups[id(agent)] = len(self.groups)
-                chance = self.table.chance(piece, place)
-                self.groups.append(_Group(agent, chance, piece, self.begun))
-        group_of_place = np.array([groups[id(agent)] for agent in lineup])
-
-        rounds = self.begun + np.arange(piece.rounds)
-        places = self.places[rounds % players]
-        self.round[games] = rounds
-        self.group[games] = group_of_place[places]
-        self.decisions[games] = 0
-        deciding = self.batch.player[games].astype(np.intp)
-        self.results.first[rounds] = places[np.arange(piece.rounds), deciding]
-        self.live = np.concatenate([self.live, games])
-        self.begun += piece.rounds
-
-    def _step(self) -> int:
-        """One decision in each game; returns how many rounds it ended."""
+    def _step(self) -> None:
+        """One decision in each game."""
         group = self.group[self.live, self.batch.player[self.live]]
         order = np.argsort(group, kind="stable")
         games, group = self.live[order], group[order]
@@ -260,92 +303,104 @@ class _Floor:
         mask = self.batch.legal_of(games)
         actions = np.empty(len(games), np.intp)
         for start, stop in pairwise([0, *np.flatnonzero(np.diff(group)) + 1, len(games)]):
-            asked = slice(start, stop)
-            actions[asked] = self._ask(
-                self.groups[group[start]], games[asked], observation[asked], mask[asked]
+            asked, place = slice(start, stop), int(group[start])
+            actions[asked] = ask(
+                self.lineup[place],
+                self.batch,
+                games[asked],
+                observation[asked],
+                mask[asked],
+                self.chance[place],
+                lambda _: "",
             )
+        if self.watch:
+            self.watch(self, games, actions)
 
         _, done = self.batch.step(actions, where=games)
         self.decisions[games] += 1
         over = done | (self.decisions[games] >= self.table.max_decisions)
-        finished = int(np.count_nonzero(over))
-        if finished:
-            self._note(games[over], done[over])
-            self.live = np.delete(self.live, order[over])
-            self.free = np.concatenate([self.free, games[over]])
-        return finished
+        if over.any():
+            ended = self._note(games[over], done[over])
+            self.live = np.setdiff1d(self.live, ended, assume_unique=True)
 
-    def _note(self, games: NDArray[np.intp], done: NDArray[np.bool_]) -> None:
-        """Write down how rounds ended; those not `done` were cut off."""
-        rounds = self.round[games]
-        self.results.decisions[rounds] = self.decisions[games]
-        games, rounds = games[done], rounds[done]
+    def _note(self, games: NDArray[np.intp], done: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Write down rounds that ended, those not `done` cut off; returns the games that did."""
         players = self.table.rules.num_players
-        rotation = rounds % players
+        rotation = games % players
         winner = self.batch.winner[games]
-        self.results.winner[rounds] = np.where(winner < 0, BLOCKED, (winner - rotation) % players)
+        place = np.where(winner < 0, BLOCKED, (winner - rotation) % players)
         seats = (np.arange(players) + rotation[:, None]) % players
-        self.results.points[rounds] = np.take_along_axis(self.batch.points[games], seats, axis=1)
-
-    def _ask(
-        self,
-        group: _Group,
-        games: NDArray[np.intp],
-        observation: NDArray[np.uint8],
-        mask: NDArray[np.bool_],
-    ) -> NDArray[np.integer]:
-        """What the agent of a group does in some games."""
-
-        def where(game: int) -> str:
-            place, rotation = divmod(int(self.round[game]) - group.first_round, len(self.places))
-            deal = group.piece.start + place
-            return (
-                f"seed {self.table.seed}, deal {deal} (the game with the seed "
-                f"{self.deal_seeds[deal]}), rotation {rotation}, "
-                f"decision {self.decisions[game] + 1}"
+        points = np.take_along_axis(self.batch.points[games], seats, axis=1)
+        self.over.append(
+            (
+                games,
+                self.number[games],
+                np.where(done, place, TRUNCATED).astype(np.int8),
+                np.where(done[:, None], points, 0).astype(np.int32),
+                self.decisions[games],
+                self.first[games].astype(np.int8),
             )
+        )
+        if not self.table.games:
+            return games
+        goes_on = done & ~self.batch.game_over[games] & (self.number[games] + 1 < MAX_ROUNDS)
+        self._next_round(games[goes_on])
+        return games[~goes_on]
 
-        return ask(group.agent, self.batch, games, observation, mask, group.chance, where)
+    def _next_round(self, games: NDArray[np.intp]) -> None:
+        """Deal the next round of games, from its own seed."""
+        if not games.size:
+            return
+        self.number[games] += 1
+        seeds = self.deal_seeds[games // self.table.rules.num_players]
+        seeds = seeds + _ROUND_STEP * self.number[games].astype(np.uint64)
+        seed_streams(self.batch.state, games, seeds)
+        self.batch.next_round(games)
+        self.decisions[games] = 0
+        self.first[games] = self.places[games, self.batch.player[games]]
+
+    def failure(self, error: AgentError) -> Failure:
+        """What an error of an agent of this piece is about."""
+        place, rotation = divmod(error.game, self.table.rules.num_players)
+        table = self.table
+        options = "".join(
+            f" --{name} {value}"
+            for name, value, default in (
+                ("max-decisions", table.max_decisions, MAX_DECISIONS),
+                ("piece", table.piece, PIECE),
+            )
+            if value != default
+        )
+        # Whether the piece is cut short by the number of deals decides which chance is left.
+        deals = f" --{'games' if table.games else 'rounds'} {table.deals * len(self.lineup)}"
+        return Failure(
+            agent=error.agent,
+            what=error.what,
+            lineup=tuple(agent.name for agent in self.lineup),
+            rules=str(table.rules),
+            seed=table.seed,
+            deal=self.piece.start + place,
+            deal_seed=int(self.deal_seeds[place]),
+            rotation=rotation,
+            round=int(self.number[error.game]),
+            decision=int(self.decisions[error.game]) + 1,
+            position=error.position,
+            options=deals + options,
+        )
 
 
-def play_pieces(table: Table, pieces: Sequence[Piece], progress: Progress) -> Rounds:
-    """Play pieces in this process; their rounds come back in the order of the pieces."""
+def play_piece(table: Table, piece: Piece, progress: Progress = say_nothing) -> Outcome:
+    """Play a piece in this process: its rounds, or the first failure of an agent in it."""
     # A policy's products are small: more threads cost far more than they bring, above all when
     # there are processes beside this one.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _Floor(table, pieces).play(progress)
-
-
-def say_nothing(_over: int, _total: int) -> None:
-    """Progress that nobody asked for."""
-
-
-# ---------------------------------------------------------------------- processes
-
-
-def play_in_processes(
-    table: Table, pieces: list[Piece], jobs: int, progress: Progress
-) -> list[tuple[list[Piece], Rounds]]:
-    """Play pieces in new processes: parts of them with their rounds, in any order."""
-    size = min(max(1, len(pieces) // (jobs * _PARTS_OF_A_JOB)), _MOST_PIECES)
-    parts = [pieces[i : i + size] for i in range(0, len(pieces), size)]
-    total, over = sum(piece.rounds for piece in pieces), 0
-    played = []
-    # Forking a process that runs threads, as training does, may hang; so new ones are started.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        min(jobs, len(parts)),
-        mp_context=context,
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),  # Ctrl-C is this process's to answer
-    ) as pool:
-        futures = {pool.submit(play_pieces, table, part, say_nothing): part for part in parts}
+        play = PiecePlay(table, piece)
         try:
-            for future in as_completed(futures):
-                played.append((futures[future], future.result()))
-                over += sum(piece.rounds for piece in futures[future])
-                progress(over, total)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return played
+            return play.play(progress)
+        except AgentError as error:
+            return play.failure(error)
+
+
+def named(failure: Failure, names: dict[str, str]) -> Failure:
+    """The failure with agents called as a command line has to call them."""
+    return replace(failure, lineup=tuple(names.get(name, name) for name in failure.lineup))

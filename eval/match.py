@@ -2,6 +2,9 @@
 
     python -m eval.match greedy keen --players 4
 
+says how much better the first is, and how sure that is: it stops as soon as a sequential test has
+settled who is better (`eval.sequential`), or at the number of rounds that was asked for.
+
 Each deal is played once per rotation of the seats ("duplicate"), so every place of the line-up
 meets the same cards from every seat. The result depends on the line-up, the rules, the seed and the
 number of deals alone; `eval.floor` says how.
@@ -18,139 +21,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
+from eval.answers import AgentError
 from eval.arguments import RulesLike, whole_number
 from eval.command import (
     CommandParser,
+    ProgressLine,
     add_play_options,
     agents_and_rules,
     play_options,
     run_command,
 )
-from eval.estimates import Estimate, estimate
 from eval.floor import (
-    BLOCKED,
-    CAPACITY,
     DEALS,
     MAX_DECISIONS,
-    TRUNCATED,
+    PIECE,
+    Failure,
+    Outcome,
+    Piece,
     Progress,
     Rounds,
     Table,
-    play_in_processes,
-    play_pieces,
     say_nothing,
 )
-from uno_env.game.rules import Rules
+from eval.results import MatchResult, describe
+from eval.sequential import SequentialTest
+from eval.workers import play_pieces
 
+__all__ = ["Answer", "MatchResult", "play", "play_all", "quick_match"]
 
-@dataclass(frozen=True)
-class MatchResult:
-    """What came out of a match: D deals, each played in P rotations by P agents.
-
-    In rotation r the agent of place i of the line-up sits in seat ``(i + r) % P``.
-    """
-
-    names: tuple[str, ...]
-    """The line-up."""
-    rules: Rules
-    seed: int
-    max_decisions: int
-    winner: NDArray[np.int8]
-    """(D, P) place of the winner by deal and rotation, or `BLOCKED`, or `TRUNCATED`."""
-    points: NDArray[np.int32]
-    """(D, P, P) points by deal, rotation and place; zeros unless somebody won."""
-    decisions: NDArray[np.int32]
-    """(D, P) decisions made."""
-    first: NDArray[np.int8]
-    """(D, P) place of the agent that had the first decision."""
-
-    @property
-    def deals(self) -> int:
-        """D."""
-        return len(self.winner)
-
-    @property
-    def rounds(self) -> int:
-        """D x P."""
-        return self.winner.size
-
-    @property
-    def wins(self) -> NDArray[np.intp]:
-        """Rounds won by each place: (P,)."""
-        places = np.arange(len(self.names))
-        return np.count_nonzero(self.winner[..., None] == places, axis=(0, 1))
-
-    @property
-    def blocked(self) -> int:
-        """Rounds that were blocked."""
-        return int(np.count_nonzero(self.winner == BLOCKED))
-
-    @property
-    def truncated(self) -> int:
-        """Rounds that were cut off; nobody won them."""
-        return int(np.count_nonzero(self.winner == TRUNCATED))
-
-    def shares(self, place: int = 0) -> NDArray[np.float64]:
-        """The share of each deal's rounds that a place won: (D,) float64.
-
-        Raises:
-            ValueError: the line-up has no such place.
-        """
-        place = whole_number("place", place, 0, len(self.names) - 1)
-        return (self.winner == place).mean(axis=1)
-
-    def win_rate(self, place: int = 0) -> Estimate:
-        """The share of all rounds that a place won, paired over the rotations of a deal.
-
-        Raises:
-            ValueError: the line-up has no such place.
-        """
-        return estimate(self.shares(place))
-
-    @property
-    def mean_points(self) -> NDArray[np.float64]:
-        """Points per round of each place: (P,) float64."""
-        return self.points.mean(axis=(0, 1))
-
-    @property
-    def first_seat(self) -> Estimate:
-        """The share of rounds won by whoever had the first decision."""
-        return estimate((self.winner == self.first).mean(axis=1))
-
-    @property
-    def mean_decisions(self) -> float:
-        """Decisions per round."""
-        return float(self.decisions.mean())
-
-    def __str__(self) -> str:
-        """Some lines for people, about the first agent and the table it sat at."""
-        table = ", ".join(dict.fromkeys(self.names[1:]))
-        own, *others = self.mean_points
-        lines = [
-            f"{self.names[0]} won {self.win_rate()} % of rounds against a table of {table} "
-            f"(even: {100 / len(self.names):.1f})",
-            f"{describe(self.rules, self.deals, self.seed)}; 95% interval",
-            f"points per round: {own:.1f}, each of the others {np.mean(others):.1f}",
-            f"the first to decide won {self.first_seat} %; "
-            f"{self.mean_decisions:.1f} decisions per round",
-        ]
-        if self.blocked:
-            lines.append(f"{self.blocked:,} rounds were blocked: nobody won them")
-        if self.truncated:
-            lines.append(
-                f"{self.truncated:,} rounds were cut off after {self.max_decisions:,} decisions: "
-                "nobody won them"
-            )
-        return "\n".join(lines)
-
-
-def describe(rules: Rules, deals: int, seed: int) -> str:
-    """What was played, for the foot of a table."""
-    switches = [word for word in str(rules).split() if not word.startswith("num_players=")]
-    return (
-        f"{' '.join(switches)}, {rules.num_players} players: {deals:,} deals from every seat = "
-        f"{deals * rules.num_players:,} rounds, seed {seed}"
-    )
+LOOK = 512
+"""Rounds, or games, between two looks of a match that stops early, about."""
 
 
 def play(
@@ -186,8 +86,9 @@ def play_all(
     seed: int = 0,
     *,
     max_decisions: int = MAX_DECISIONS,
+    games: bool = False,
+    piece: int = PIECE,
     jobs: int = 1,
-    capacity: int = CAPACITY,
     progress: Progress | None = None,
 ) -> list[MatchResult]:
     """Play several matches on the same deals; see `play`.
@@ -197,71 +98,183 @@ def play_all(
         rules: as for `play`.
         deals: as for `play`.
         seed: as for `play`.
-        max_decisions: a round that lasts longer is cut off and nobody wins it.
+        max_decisions: a round that lasts longer is cut off and nobody wins it, or its game.
+        games: play each deal as a whole game, rounds until a total reaches the rules' target.
+        piece: rounds, or games, that are played together, about; results depend on it.
         jobs: processes. With more than one, agents are sent to new processes: they must be
             picklable, and a script must guard its entry with ``if __name__ == "__main__"``.
-        capacity: rounds in play at once in a process, about.
         progress: is called now and then, from this process.
 
     Returns:
-        A result for each line-up, which depends on neither `jobs`, `capacity` nor the others.
+        A result for each line-up, which depends on neither `jobs` nor the others.
 
     Raises:
         ValueError: an argument that is not allowed.
         TypeError: the same.
         FileNotFoundError: a policy file that is not there.
         AgentError: an agent raised, or answered with something else than legal actions.
+        WorkerError: a process died again and again.
     """
     jobs = whole_number("jobs", jobs, 1)
-    table = Table.of(lineups, rules, deals, seed, max_decisions, capacity)
-    pieces = table.pieces()
-    report = progress or say_nothing
-    if jobs == 1 or len(pieces) == 1:
-        played = [(pieces, play_pieces(table, pieces, report))]
-    else:
-        played = play_in_processes(table, pieces, jobs, report)
-    rounds = {
-        piece: part
-        for some, together in played
-        for piece, part in zip(some, together.split([piece.rounds for piece in some]), strict=True)
-    }
-    return [
-        _result(table, number, Rounds.join([rounds[p] for p in pieces if p.lineup == number]))
-        for number in range(len(lineups))
-    ]
+    table = Table.of(
+        lineups, rules, deals, seed, max_decisions=max_decisions, games=games, piece=piece
+    )
+    played: dict[Piece, Rounds] = {}
+    for each, outcome in play_pieces(table, table.pieces(), jobs, progress or say_nothing):
+        played[each] = rounds_or_raise(outcome)
+    return [result_of(table, number, played) for number in range(len(lineups))]
 
 
-def _result(table: Table, lineup: int, rounds: Rounds) -> MatchResult:
-    players = table.rules.num_players
+def rounds_or_raise(outcome: Outcome) -> Rounds:
+    """The rounds of a piece.
+
+    Raises:
+        AgentError: an agent failed in it.
+    """
+    if isinstance(outcome, Failure):
+        raise AgentError(str(outcome), outcome.agent, outcome.what, outcome.position)
+    return outcome
+
+
+def result_of(table: Table, lineup: int, played: dict[Piece, Rounds]) -> MatchResult:
+    """The result of a match, from the pieces of it that were played."""
     return MatchResult(
         names=tuple(agent.name for agent in table.lineups[lineup]),
         rules=table.rules,
         seed=table.seed,
         max_decisions=table.max_decisions,
-        winner=rounds.winner.reshape(-1, players),
-        points=rounds.points.reshape(-1, players, players),
-        decisions=rounds.decisions.reshape(-1, players),
-        first=rounds.first.reshape(-1, players),
+        rows=Rounds.join([played[piece] for piece in sorted(played) if piece.lineup == lineup]),
+        games=table.games,
     )
+
+
+# ---------------------------------------------------------------------- a quick answer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether the first agent of a match is better than its table, and how sure that is."""
+
+    result: MatchResult
+    test: SequentialTest
+    asked: int
+    """Deals that would have been played, had nothing been settled."""
+
+    def __str__(self) -> str:
+        """Some lines for people."""
+        result, test = self.result, self.test
+        own, table = result.names[0], result.opponents
+        even = 1 / result.players
+        low, high = (100 * end for end in test.interval())
+        if test.settled:
+            better = "better" if test.mean > even else "worse"
+            verdict = f"{own} is {better} than {table}"
+        else:
+            verdict = f"not settled whether {own} is better than {table}"
+        chance = test.p_value
+        sure = f"p = {chance:.2g}" if chance > 1e-9 else "p < 1e-9"
+        stopped = f", stopped early: {self.asked * result.players:,} were asked for"
+        unit = "games" if result.games else "rounds"
+        return "\n".join(
+            [
+                f"{verdict}: it wins {100 * test.mean:.1f} % of {unit} "
+                f"({low:.1f} to {high:.1f}; even: {100 * even:.1f}), {sure}",
+                describe(result) + (stopped if result.deals < self.asked else ""),
+                "the interval and p hold at whatever moment one stops "
+                f"(errors in at most {100 * test.alpha:g}% of matches)",
+                *str(result).splitlines()[2:],
+            ]
+        )
+
+
+def quick_match(
+    lineup: Sequence[Agent | str],
+    rules: RulesLike = "angry_birds",
+    deals: int = DEALS,
+    seed: int = 0,
+    *,
+    max_decisions: int = MAX_DECISIONS,
+    games: bool = False,
+    jobs: int = 1,
+    early: bool = True,
+    progress: Progress | None = None,
+) -> Answer:
+    """Play until it is settled whether the first agent wins more than its even share.
+
+    Args:
+        lineup: as for `play`.
+        rules: as for `play`.
+        deals: deals at most.
+        seed: as for `play`.
+        max_decisions: as for `play_all`.
+        games: as for `play_all`.
+        jobs: as for `play_all`; where play stops does not depend on it.
+        early: whether to stop early.
+        progress: as for `play_all`.
+
+    Raises:
+        ValueError: as for `play_all`, and so are all others.
+        TypeError: the same.
+        FileNotFoundError: a policy file that is not there.
+        AgentError: an agent raised, or answered with something else than legal actions.
+        WorkerError: a process died again and again.
+    """
+    table = Table.of(
+        [lineup], rules, deals, seed, max_decisions=max_decisions, games=games, piece=LOOK
+    )
+    pieces = table.pieces()
+    test = SequentialTest(even=1 / table.rules.num_players)
+    outcomes: dict[Piece, Outcome] = {}
+    looked = 0
+    jobs = whole_number("jobs", jobs, 1)
+    playing = play_pieces(table, pieces, jobs, progress or say_nothing)
+    for piece, outcome in playing:
+        outcomes[piece] = outcome
+        # In the order of the deals: what more processes have played beyond the end is dropped.
+        while looked < len(pieces) and pieces[looked] in outcomes:
+            rounds = rounds_or_raise(outcomes[pieces[looked]])
+            looked += 1
+            test = test.after(_part_of_even(result_of(table, 0, {pieces[looked - 1]: rounds})))
+            if test.settled and early:
+                break
+        if test.settled and early:
+            playing.close()
+            break
+    played = {piece: rounds_or_raise(outcomes[piece]) for piece in pieces[:looked]}
+    return Answer(result_of(table, 0, played), test, table.deals)
+
+
+def _part_of_even(result: MatchResult) -> NDArray[np.float64]:
+    """The first agent's share of each deal, where what nobody won counts as shared by all: (D,)."""
+    nobody = 1 - result.won.sum(axis=2).mean(axis=1)
+    return result.shares(0) + nobody / result.players
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = CommandParser(
         prog="python -m eval.match",
-        description="How often one agent wins against a table of another, on the same deals from "
-        "every seat.",
+        description="Whether one agent is better than a table of another, by how much, and how "
+        "sure that is; on the same deals from every seat.",
     )
-    agent_help = "a bot's name, or a policy file ending in .safetensors"
+    agent_help = "a bot's name, a policy file ending in .safetensors, or module:object"
     parser.add_argument("agent", metavar="A", help=agent_help)
     parser.add_argument("table", metavar="B", help="whom it meets, in all other seats")
-    add_play_options(parser)
+    add_play_options(parser, jobs=1)
+    parser.add_argument(
+        "--all", action="store_true", help="play all rounds, also when it is settled before"
+    )
     options = parser.parse_args(argv)
     (agent, other), rules = agents_and_rules(parser, [options.agent, options.table], options)
 
     def output() -> str:
         lineup = [agent, *[other] * (rules.num_players - 1)]
-        return str(play(lineup, rules, **play_options(options)))
+        progress = ProgressLine("games" if options.games else "rounds")
+        chosen = play_options(options, rules)
+        with progress:
+            return str(
+                quick_match(lineup, rules, **chosen, early=not options.all, progress=progress)
+            )
 
     return run_command(parser.prog, output)
 

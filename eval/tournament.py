@@ -1,67 +1,74 @@
 """Every agent against a table of every other, on the same deals.
 
     python -m eval.tournament random keen greedy runs/mine/policy.safetensors --players 4
+    python -m eval.tournament keen greedy my_bots:Sly --games 1000 --out runs/cup
 
-A cell of the table is the share of rounds that one agent of the row wins against a table of the
-column's. From Python: `round_robin` and `benchmark` play, `format_table` writes the table.
+A cell of the table is the share of rounds, or of whole games, that one agent of the row wins
+against a table of the column's; with two players that is a match between the two. Ratings are
+fitted to all results at once (`eval.ratings`). With `--out` everything is kept in a folder
+(`eval.folder`), and `--resume` goes on with one that was interrupted.
+
+An agent that raises or answers with something illegal is out: that match and all its later ones are
+left out, in the order in which they stand, and all else is kept.
+
+From Python: `round_robin` and `benchmark` play, `format_table` writes the table.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from itertools import combinations, groupby, permutations
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from agents import Agent, make_agent, make_agents
-from eval.arguments import RulesLike
+from agents.policy import PolicyAgent
+from eval import report, standings
+from eval.arguments import RulesLike, whole_number
 from eval.command import (
     CommandParser,
+    ProgressLine,
     add_play_options,
     agents_and_rules,
     play_options,
     run_command,
 )
-from eval.estimates import Estimate, estimate
-from eval.floor import DEALS
-from eval.match import MatchResult, describe, play_all
+from eval.floor import (
+    DEALS,
+    PIECE,
+    Failure,
+    Outcome,
+    Piece,
+    Progress,
+    Rounds,
+    Table,
+    named,
+    say_nothing,
+)
+from eval.folder import (
+    REPORT,
+    RESULTS,
+    ROUNDS,
+    Folder,
+    as_json,
+    plan_of,
+    read_results,
+    rounds_as_csv,
+    rounds_from_csv,
+)
+from eval.match import result_of, rounds_or_raise
+from eval.standings import Tournament, format_table
+from eval.workers import play_pieces
 from uno_env.game.rules import Rules
+
+__all__ = ["BASELINES", "Tournament", "benchmark", "format_table", "load", "round_robin"]
 
 BASELINES = ("random", "keen", "greedy")
 """Whom `benchmark` plays against by default."""
-
-
-@dataclass(frozen=True)
-class Tournament:
-    """Results of one agent of each row against a table of each column, all on the same deals."""
-
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    cells: dict[tuple[int, int], tuple[MatchResult, int]]
-    """By row and column: the match, and the place of the row's agent in its line-up."""
-
-    @property
-    def matches(self) -> list[MatchResult]:
-        """Each match once."""
-        return list({id(match): match for match, _ in self.cells.values()}.values())
-
-    def win_rate(self, row: int, column: int) -> Estimate:
-        """The share of rounds that an agent of the row won against a table of the column's.
-
-        Raises:
-            KeyError: this was not played.
-        """
-        match, place = self.cells[row, column]
-        return match.win_rate(place)
-
-    def overall(self, row: int) -> Estimate:
-        """The mean over the columns, each alike. The interval comes from the same deals' sums."""
-        shares = [match.shares(place) for (r, _), (match, place) in self.cells.items() if r == row]
-        return estimate(np.mean(shares, axis=0))
 
 
 def round_robin(
@@ -69,6 +76,12 @@ def round_robin(
     rules: RulesLike = "angry_birds",
     deals: int = DEALS,
     seed: int = 0,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    specs: Mapping[str, str] | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Tournament:
     """Every agent against a table of every other.
@@ -78,20 +91,141 @@ def round_robin(
         rules: as for `Rules.make`; they say how many players a table has.
         deals: deals of each pairing, played from every seat.
         seed: a whole number from 0.
-        **options: as for `eval.match.play_all`.
+        out: a new folder for the results; each piece is written as soon as it is over.
+        resume: go on with the tournament in that folder, which must be this one.
+        specs: how a command line names agents, by name, where that differs.
+        jobs: as for `eval.match.play_all`.
+        progress: the same. Of a tournament that is resumed, it counts what is left.
+        **options: `max_decisions`, `games` and `piece`, as for `eval.match.play_all`.
+
+    Returns:
+        The results; `Tournament.failures` names the agents that are out, and why.
 
     Raises:
         ValueError: an argument that is not allowed.
         TypeError: the same.
         FileNotFoundError: a policy file that is not there.
-        AgentError: an agent raised, or answered with something else than legal actions.
+        FolderError: the folder cannot be used; nothing in it was changed.
+        WorkerError: a process died again and again.
     """
-    made = make_agents(agents)
+    made, rules = make_agents(agents), Rules.make(rules)
     if len(made) < 2:
         raise ValueError("a tournament needs at least two agents")
-    numbers = range(len(made))
-    pairings = [(row, column) for row, column in product(numbers, numbers) if row != column]
-    return _play(made, made, pairings, Rules.make(rules), deals, seed, options)
+    if resume and out is None:
+        raise ValueError("resume=True: there must be a folder `out` to go on with")
+    _check_names(made)
+    jobs = whole_number("jobs", jobs, 1)
+    # Two players: the match of a row against a column is that of the column against the row.
+    pairs = combinations if rules.num_players == 2 else permutations
+    lineups = [
+        (row, *[column] * (rules.num_players - 1)) for row, column in pairs(range(len(made)), 2)
+    ]
+    seated = [[made[i] for i in lineup] for lineup in lineups]
+    table = Table.of(seated, rules, deals, seed, **options)
+    names = dict(specs or {})
+    plan = plan_of(table, made, names, lineups)
+    with Folder(out, plan, resume=resume) if out else nullcontext(None) as folder:
+        if folder and folder.complete:
+            folder.drop_pieces()
+            return load(folder.path)
+        outcomes = _play_on(table, folder, jobs, progress or say_nothing)
+        standing = _standing(table, table.pieces(), outcomes)
+        assert standing is not None, "all pieces are over"
+        counted, failures = standing
+        played = {piece: each for piece, each in outcomes.items() if isinstance(each, Rounds)}
+        result = Tournament(
+            agents=tuple(agent.name for agent in made),
+            played={i: (lineups[i], result_of(table, i, played)) for i in counted},
+            failures=tuple(named(failure, names) for failure in failures),
+            rules=table.rules,
+        )
+        if folder:
+            _finish(folder, result)
+    return result
+
+
+def _play_on(
+    table: Table, folder: Folder | None, jobs: int, progress: Progress
+) -> dict[Piece, Outcome]:
+    """Play what is not over yet, and keep it."""
+    pieces = table.pieces()
+    outcomes = folder.kept(pieces) if folder else {}
+    left = [piece for piece in pieces if piece not in outcomes]
+
+    def wanted(piece: Piece) -> bool:
+        """Whether a piece may still count, as far as is known."""
+        failed = [each for each, outcome in outcomes.items() if isinstance(outcome, Failure)]
+        if not failed:
+            return True
+        before = [each for each in pieces if each < piece and each.lineup < piece.lineup]
+        if any(each.lineup == piece.lineup and each < piece for each in failed):
+            return False
+        standing = _standing(table, before, outcomes)
+        if standing is None:
+            return True
+        out = {failure.agent for failure in standing[1]}
+        return not out & {agent.name for agent in table.lineups[piece.lineup]}
+
+    for piece, outcome in play_pieces(table, left, jobs, progress, wanted):
+        outcomes[piece] = outcome
+        if folder:
+            folder.keep(piece, outcome)
+    return outcomes
+
+
+def _standing(
+    table: Table, pieces: Sequence[Piece], outcomes: Mapping[Piece, Outcome]
+) -> tuple[list[int], list[Failure]] | None:
+    """Which matches count, and who is out and why: the same in whatever order they were played.
+
+    A match does not count if somebody in it is out before, or fails in it; then whoever fails first
+    is out from there on.
+
+    Args:
+        table: what is played.
+        pieces: all pieces of the first matches, in order.
+        outcomes: what is over.
+
+    Returns:
+        None if that is not known yet.
+    """
+    counted: list[int] = []
+    failures: list[Failure] = []
+    for lineup, own in groupby(pieces, key=lambda piece: piece.lineup):
+        out = {failure.agent for failure in failures}
+        if out & {agent.name for agent in table.lineups[lineup]}:
+            continue
+        for piece in own:
+            outcome = outcomes.get(piece)
+            if outcome is None:
+                return None
+            if isinstance(outcome, Failure):
+                failures.append(outcome)
+                break
+        else:
+            counted.append(lineup)
+    return counted, failures
+
+
+def _finish(folder: Folder, result: Tournament) -> None:
+    """Write all results, `results.json` last, which says that they are complete."""
+    rows = {number: match.rows for number, (_, match) in result.played.items()}
+    folder.write(ROUNDS, rounds_as_csv(rows, result.rules.num_players))
+    results = standings.as_json(result, folder.plan)
+    folder.write(REPORT, report.html(result, results).encode())
+    folder.write(RESULTS, as_json(results))
+    folder.drop_pieces()
+
+
+def load(path: str | os.PathLike[str]) -> Tournament:
+    """A complete tournament from its folder, all figures recomputed from its rounds.
+
+    Raises:
+        FolderError: there is none, or it is damaged or not complete.
+    """
+    path = Path(path)
+    results = read_results(path)
+    return standings.from_json(results, path, rounds_from_csv)
 
 
 def benchmark(
@@ -100,6 +234,9 @@ def benchmark(
     rules: RulesLike = "angry_birds",
     deals: int = DEALS,
     seed: int = 0,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Tournament:
     """One agent against a table of each baseline: a table of one row.
@@ -110,97 +247,68 @@ def benchmark(
         rules: as for `round_robin`, and so are all others.
         deals: deals of each pairing, played from every seat.
         seed: a whole number from 0.
-        **options: as for `eval.match.play_all`.
+        jobs: as for `eval.match.play_all`.
+        progress: the same.
+        **options: `max_decisions`, `games` and `piece`, as for `eval.match.play_all`.
 
     Raises:
         ValueError: an argument that is not allowed.
         TypeError: the same.
         FileNotFoundError: a policy file that is not there.
         AgentError: an agent raised, or answered with something else than legal actions.
+        WorkerError: a process died again and again.
     """
-    made = make_agents(baselines)
+    made, own, rules = make_agents(baselines), make_agent(agent), Rules.make(rules)
     if not made:
         raise ValueError("a benchmark needs at least one baseline")
-    pairings = [(0, column) for column in range(len(made))]
-    return _play([make_agent(agent)], made, pairings, Rules.make(rules), deals, seed, options)
-
-
-def _play(
-    rows: Sequence[Agent],
-    columns: Sequence[Agent],
-    pairings: Sequence[tuple[int, int]],
-    rules: Rules,
-    deals: int,
-    seed: int,
-    options: dict[str, Any],
-) -> Tournament:
-    for agents in (rows, columns):
-        name, times = Counter(agent.name for agent in agents).most_common(1)[0]
-        if times > 1:
-            raise ValueError(f"{times} agents are called {name!r}: names must differ")
-    # Two players: the match of a row against a column is that of the column against the row.
-    both_ways = rules.num_players == 2 and rows is columns
-    needed = [(row, column) for row, column in pairings if not both_ways or row < column]
-    lineups = [[rows[row], *[columns[column]] * (rules.num_players - 1)] for row, column in needed]
-    played = dict(zip(needed, play_all(lineups, rules, deals, seed, **options), strict=True))
+    _check_names(made)
+    players = [[own, *[other] * (rules.num_players - 1)] for other in made]
+    table = Table.of(players, rules, deals, seed, **options)
+    jobs = whole_number("jobs", jobs, 1)
+    played: dict[Piece, Rounds] = {}
+    for piece, outcome in play_pieces(table, table.pieces(), jobs, progress or say_nothing):
+        played[piece] = rounds_or_raise(outcome)
     return Tournament(
-        rows=tuple(agent.name for agent in rows),
-        columns=tuple(agent.name for agent in columns),
-        cells={
-            (row, column): (played[row, column], 0)
-            if (row, column) in played
-            else (played[column, row], 1)
-            for row, column in pairings
+        agents=(own.name, *(other.name for other in made)),
+        played={
+            i: ((0, *[i + 1] * (rules.num_players - 1)), result_of(table, i, played))
+            for i in range(len(made))
         },
+        failures=(),
+        rules=table.rules,
+        one_row=True,
     )
 
 
-def format_table(tournament: Tournament) -> str:
-    """The results as a table for people, with what was played below."""
-    body = [
-        [
-            name,
-            *(
-                str(tournament.win_rate(row, column)) if (row, column) in tournament.cells else "-"
-                for column in range(len(tournament.columns))
-            ),
-            str(tournament.overall(row)),
-        ]
-        for row, name in enumerate(tournament.rows)
-    ]
-    head = ["", *tournament.columns, "overall"]
-    if len(head) == 3:  # one column: overall says the same
-        head, body = head[:-1], [line[:-1] for line in body]
-    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-    lines = [
-        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
-        for line in (head, *body)
-    ]
-    return "\n".join([*lines, "", *_notes(tournament)])
+def _check_names(agents: Sequence[Agent]) -> None:
+    name, times = Counter(agent.name for agent in agents).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{times} agents are called {name!r}: names must differ")
 
 
-def _notes(tournament: Tournament) -> list[str]:
-    matches = tournament.matches
-    first = matches[0]
-    notes = [
-        "% of rounds won by the agent of the row against a table of the column's "
-        f"(even: {100 / first.rules.num_players:.1f}), ± 95%",
-        describe(first.rules, first.deals, first.seed),
-    ]
-    blocked = sum(match.blocked for match in matches)
-    truncated = sum(match.truncated for match in matches)
-    if blocked:
-        notes.append(f"{blocked:,} rounds in all were blocked: nobody won them")
-    if truncated:
-        notes.append(
-            f"{truncated:,} rounds in all were cut off after {first.max_decisions:,} decisions: "
-            "nobody won them"
-        )
-    return notes
+# ---------------------------------------------------------------------- the command line
+
+
+def foreign_rules(agents: Sequence[Agent], rules: Rules) -> list[str]:
+    """Lines about policies that were trained under other rules than they play."""
+    lines = []
+    for agent in agents:
+        trained = agent.policy.rules if isinstance(agent, PolicyAgent) else rules
+        if trained != rules:
+            lines.append(f"{agent.name} was trained under [{trained}] and plays [{rules}]")
+    return lines
+
+
+def _named_apart(agents: Sequence[Agent], given: Sequence[str]) -> None:
+    """Policy files of the same name in different folders go by what was given."""
+    names = Counter(agent.name for agent in agents)
+    for text, agent in zip(given, agents, strict=True):
+        if names[agent.name] > 1:
+            agent.name = text
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
+    """The command line; returns the exit status: 1 if an agent failed, too."""
     parser = CommandParser(
         prog="python -m eval.tournament",
         description="Every agent against a table of every other, on the same deals.",
@@ -208,26 +316,72 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "agents",
         nargs="+",
-        metavar="AGENT",
-        help="a bot's name, or a policy file ending in .safetensors",
+        metavar="BOT",
+        help="a bot's name, a policy file ending in .safetensors, or module:object",
     )
     add_play_options(parser)
+    parser.add_argument(
+        "--piece",
+        type=int,
+        default=PIECE,
+        help="rounds, or games, that are played together and lost together if a process is killed; "
+        "less for bots that think long (%(default)s)",
+    )
+    parser.add_argument("--out", metavar="DIR", help="a new folder for results and report")
+    parser.add_argument("--resume", action="store_true", help="go on with the tournament in DIR")
     options = parser.parse_args(argv)
     if len(options.agents) < 2:
         parser.error("a tournament needs at least two agents")
+    if options.resume and not options.out:
+        parser.error("--resume: name the folder with --out")
+    if options.piece < 1:
+        parser.error(f"--piece: '{options.piece}': allowed is a whole number from 1")
     for name, times in Counter(options.agents).items():
         if times > 1:
             parser.error(f"agent {name!r} is named {times} times")
     agents, rules = agents_and_rules(parser, options.agents, options)
-    names = Counter(agent.name for agent in agents)
-    for given, agent in zip(options.agents, agents, strict=True):
-        if names[agent.name] > 1:  # policy files of the same name in different folders
-            agent.name = given
+    _named_apart(agents, options.agents)
+    specs = {agent.name: text for agent, text in zip(agents, options.agents, strict=True)}
+    failures: list[Failure] = []
 
     def output() -> str:
-        return format_table(round_robin(agents, rules, **play_options(options)))
+        for line in foreign_rules(agents, rules):
+            print(f"{parser.prog}: note: {line}", file=sys.stderr)
+        chosen = {**play_options(options, rules), "piece": options.piece}
+        with ProgressLine("games" if options.games else "rounds") as progress:
+            result = _hinting(
+                lambda: round_robin(
+                    agents,
+                    rules,
+                    **chosen,
+                    out=options.out,
+                    resume=options.resume,
+                    specs=specs,
+                    progress=progress,
+                ),
+                options.out,
+            )
+        failures.extend(result.failures)
+        text = format_table(result)
+        if options.out:
+            text += f"\nreport: {Path(options.out) / REPORT}"
+        return text
 
-    return run_command(parser.prog, output)
+    status = run_command(parser.prog, output)
+    for failure in failures:
+        print(f"{parser.prog}: {failure}", file=sys.stderr)
+    return status or int(bool(failures))
+
+
+def _hinting(play: Callable[[], Tournament], out: str | None) -> Tournament:
+    """Play; if that is interrupted, say how to go on."""
+    try:
+        return play()
+    except KeyboardInterrupt:
+        if out:
+            message = f"what is over is kept in {out}: the same command with --resume goes on"
+            raise KeyboardInterrupt(message) from None
+        raise
 
 
 if __name__ == "__main__":

@@ -7,16 +7,13 @@ import numpy as np
 import pytest
 
 from agents import Agent, make_agent
-from eval import floor
 from eval.answers import AgentError
 from eval.estimates import estimate
-from eval.floor import BLOCKED, TRUNCATED
-from eval.match import MatchResult, main, play, play_all
+from eval.floor import BLOCKED, TRUNCATED, Rounds
+from eval.match import main, play, play_all, quick_match
+from eval.results import MatchResult
 from uno_env import GameBatch, Position, Rules
 from uno_env.game.actions import Action
-
-TWO_PIECES = 1030
-"""Deals of a match of two players that is cut into two pieces."""
 
 
 def agents(*names):
@@ -59,8 +56,11 @@ class Answering(Agent):
 
 
 def assert_same(one, other):
+    for name, values in one.rows.arrays().items():
+        assert np.array_equal(values, getattr(other.rows, name)), name
     for spec in dataclasses.fields(MatchResult):
-        assert np.array_equal(getattr(one, spec.name), getattr(other, spec.name)), spec.name
+        if spec.name != "rows":
+            assert getattr(one, spec.name) == getattr(other, spec.name), spec.name
 
 
 # --- Play ----------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def test_rounds_are_those_of_single_games(preset):
             assert result.winner[deal, rotation] == winner
             assert result.points[deal, rotation].tolist() == points
             assert result.decisions[deal, rotation] == decisions
-            assert result.first[deal, rotation] == begins
+            assert result.rows.first.reshape(8, 3)[deal, rotation] == begins
 
 
 @pytest.mark.parametrize("players", [2, 3, 10])
@@ -140,16 +140,20 @@ def test_cut_off_rounds_are_nobodys():
 
 
 def test_results_in_numbers():
-    winner = np.array([[0, 1], [0, 0], [BLOCKED, TRUNCATED]], np.int8)
     result = MatchResult(
         names=("a", "b"),
         rules=Rules(),
         seed=0,
         max_decisions=9,
-        winner=winner,
-        points=np.arange(12, dtype=np.int32).reshape(3, 2, 2),
-        decisions=np.full((3, 2), 7, np.int32),
-        first=np.array([[0, 1], [1, 0], [0, 1]], np.int8),
+        rows=Rounds(
+            deal=np.array([0, 0, 1, 1, 2, 2], np.int32),
+            rotation=np.array([0, 1] * 3, np.int8),
+            number=np.zeros(6, np.int32),
+            winner=np.array([0, 1, 0, 0, BLOCKED, TRUNCATED], np.int8),
+            points=np.arange(12, dtype=np.int32).reshape(6, 2),
+            decisions=np.full(6, 7, np.int32),
+            first=np.array([0, 1, 1, 0, 0, 1], np.int8),
+        ),
     )
     assert (result.deals, result.rounds, result.blocked, result.truncated) == (3, 6, 1, 1)
     assert result.wins.tolist() == [3, 1]
@@ -164,30 +168,27 @@ def test_results_in_numbers():
 # --- However the work is cut ---------------------------------------------------------------------
 
 
-def test_results_do_not_depend_on_capacity_or_company(monkeypatch):
-    monkeypatch.setattr(floor, "_PIECE_ROUNDS", 100)
+def test_results_do_not_depend_on_company():
     keen, random, greedy = agents("keen", "random", "greedy")
-    options = {"deals": 130, "seed": 8, "max_decisions": 150}
+    options = {"deals": 130, "seed": 8, "max_decisions": 150, "piece": 100}
     alone = play([keen, random], **options)
     assert 0 < alone.truncated < alone.rounds
-    for capacity in (1, 150, 10_000):
-        assert_same(alone, play([keen, random], capacity=capacity, **options))
-    three = play_all([[greedy, random], [keen, random], [random, keen]], capacity=500, **options)
+    three = play_all([[greedy, random], [keen, random], [random, keen]], **options)
     assert_same(alone, three[1])
 
 
 def test_results_do_not_depend_on_jobs():
     told = []
     lineup = agents("keen", "greedy")
-    there = play(lineup, deals=TWO_PIECES, seed=8, jobs=2, progress=lambda *done: told.append(done))
-    assert_same(there, play(lineup, deals=TWO_PIECES, seed=8))
-    assert told[-1] == (2 * TWO_PIECES, 2 * TWO_PIECES)
+    options = {"deals": 130, "seed": 8, "piece": 100}
+    there = play(lineup, jobs=2, progress=lambda *done: told.append(done), **options)
+    assert_same(there, play(lineup, **options))
+    assert told[-1] == (260, 260)
 
 
-def test_more_deals_leave_the_first_pieces_as_they_are(monkeypatch):
-    monkeypatch.setattr(floor, "_PIECE_ROUNDS", 100)
+def test_more_deals_leave_the_first_pieces_as_they_are():
     lineup = agents("keen", "greedy")
-    few, many = play(lineup, deals=50), play(lineup, deals=70)
+    few, many = (play(lineup, deals=deals, piece=100) for deals in (50, 70))
     assert np.array_equal(few.winner, many.winner[:50])
 
 
@@ -279,7 +280,8 @@ def test_a_bad_answer_can_be_replayed():
     lineup = [*agents("greedy"), Answering(lambda mask: np.full(len(mask), Action.SWAP), good=10)]
     with pytest.raises(AgentError) as caught:
         play(lineup, "classic", deals=3, seed=5)
-    line, where, *position = str(caught.value).splitlines()
+    line, where, again, *position = str(caught.value).splitlines()
+    assert again.startswith("again: python -m eval.replay greedy culprit --rules classic --seed 5")
     assert "swap:1" in line
     found = re.match(
         r"seed 5, deal (\d) \(the game with the seed (\d+)\), rotation (\d), decision (\d+)$", where
@@ -326,7 +328,7 @@ class BadFromAfar(Agent):
         (["keen"] * 2, {"deals": True}, "deals=True: allowed is a whole number from 1"),
         (["keen"] * 2, {"max_decisions": 0}, "max_decisions=0"),
         (["keen"] * 2, {"jobs": 0}, "jobs=0"),
-        (["keen"] * 2, {"capacity": 0}, "capacity=0"),
+        (["keen"] * 2, {"piece": 0}, "piece=0"),
     ],
 )
 def test_bad_arguments(lineup, options, complaint):
@@ -378,12 +380,23 @@ def test_lineups_must_be_of_one_length():
 
 
 def test_command(capsys):
-    arguments = ["greedy", "keen", "--players", "3", "--deals", "40", "--seed", "2", "--jobs", "1"]
+    arguments = [
+        "greedy",
+        "keen",
+        "--players",
+        "3",
+        "--rounds",
+        "119",
+        "--seed",
+        "2",
+        "--jobs",
+        "1",
+    ]
     assert main(arguments) == 0
     out, err = capsys.readouterr()
-    result = play(agents("greedy") + agents("keen") * 2, deals=40, seed=2)
-    assert out == f"{result}\n"
-    assert out.startswith(f"greedy won {result.win_rate()} % of rounds against a table of keen")
+    greedy, keen = agents("greedy", "keen")
+    assert out == f"{quick_match([greedy, keen, keen], deals=40, seed=2)}\n"
+    assert "than a table of keen" in out
     assert "angry_birds, 3 players: 40 deals from every seat = 120 rounds, seed 2" in out
     assert not err
 
@@ -394,7 +407,7 @@ def test_command(capsys):
         (["greedy"], "required: B"),
         (["greedy", "nobody"], "unknown agent 'nobody'"),
         (["greedy", "missing.safetensors"], "no policy file at missing.safetensors"),
-        (["greedy", "keen", "--deals", "0"], "--deals: '0': allowed is a whole number from 1"),
+        (["greedy", "keen", "--rounds", "0"], "--rounds: '0': allowed is a whole number from 1"),
         (["greedy", "keen", "--seed", "x"], "--seed: 'x': allowed"),
         (["greedy", "keen", "--players", "11"], "num_players=11: allowed is"),
         (["greedy", "keen", "--rules", "classic deck=tarot"], "deck='tarot'"),

@@ -54,7 +54,7 @@ def test_overall_is_the_mean_over_the_same_deals():
 
 def test_the_tables_are_the_same_whatever_the_jobs():
     one, other = (
-        format_table(round_robin(["random", "keen", "greedy"], deals=60, jobs=jobs))
+        format_table(round_robin(["random", "keen", "greedy"], deals=60, piece=30, jobs=jobs))
         for jobs in (1, 2)
     )
     assert one == other
@@ -62,7 +62,8 @@ def test_the_tables_are_the_same_whatever_the_jobs():
 
 def test_format_table():
     result = round_robin(["random", "keen", "greedy"], deals=60, seed=1, max_decisions=40)
-    head, *rows, empty, what, where, cut = format_table(result).splitlines()
+    table, ratings, notes = (part.splitlines() for part in format_table(result).split("\n\n"))
+    (head, *rows), (what, where, first, cut) = table, notes
     assert head.split() == ["random", "keen", "greedy", "overall"]
     assert [row.split()[0] for row in rows] == ["random", "keen", "greedy"]
     assert {len(row) for row in rows} == {len(head)}
@@ -72,10 +73,12 @@ def test_format_table():
             *map(str, cells),
             str(result.overall(number)),
         ]
-    assert not empty
+    assert ratings[0].split("  ")[-3:] == ["rating", "points per round", "better than the next"]
+    assert [row.split()[0] for row in ratings[1:]] == ["greedy", "keen", "random"]
     assert "(even: 50.0)" in what
+    assert first.startswith("the first to decide won ")
     assert where == "angry_birds, 2 players: 60 deals from every seat = 120 rounds, seed 1"
-    assert cut.endswith("rounds in all were cut off after 40 decisions: nobody won them")
+    assert cut.endswith("rounds were cut off after 40 decisions: nobody won them")
 
 
 def test_benchmark():
@@ -119,7 +122,7 @@ def test_bad_arguments(play_it, complaint):
 
 
 def test_command(capsys):
-    options = ["--rules", "classic", "--players", "3", "--deals", "30", "--seed", "4"]
+    options = ["--rules", "classic", "--players", "3", "--rounds", "90", "--seed", "4"]
     assert main(["keen", "greedy", *options, "--jobs", "1"]) == 0
     out, err = capsys.readouterr()
     rules = {"preset": "classic", "num_players": 3}
@@ -132,10 +135,10 @@ def test_policy_files_of_the_same_name_go_by_their_paths(tmp_path, capsys):
     for seed, path in enumerate(paths):
         path.parent.mkdir()
         small_policy(path, seed)
-    assert main([*map(str, paths), "greedy", "--deals", "2", "--jobs", "1"]) == 0
+    assert main([*map(str, paths), "greedy", "--rounds", "4", "--jobs", "1"]) == 0
     out = capsys.readouterr().out
     assert all(str(path) in out for path in paths)
-    assert main([str(paths[0]), "greedy", "--deals", "2", "--jobs", "1"]) == 0
+    assert main([str(paths[0]), "greedy", "--rounds", "4", "--jobs", "1"]) == 0
     out = capsys.readouterr().out
     assert "policy" in out.splitlines()[0].split()
 
@@ -143,7 +146,7 @@ def test_policy_files_of_the_same_name_go_by_their_paths(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "required: AGENT"),
+        ([], "required: BOT"),
         (["keen"], "a tournament needs at least two agents"),
         (["keen", "greedy", "keen"], "agent 'keen' is named 2 times"),
         (["keen", "gredy"], "unknown agent 'gredy': known are expert, greedy, keen, random"),
@@ -166,7 +169,7 @@ def test_command_with_bad_arguments(arguments, complaint, capsys):
 
 def test_command_names_an_agent_that_fails(monkeypatch, capsys):
     monkeypatch.setattr(command, "make_agents", lambda names: [Failing(), Keen()])
-    assert main(["x", "keen", "--deals", "5", "--jobs", "1"]) == 1
+    assert main(["x", "keen", "--rounds", "10", "--jobs", "1"]) == 1
     err = capsys.readouterr().err
     assert "agent 'failing' raised RuntimeError: no idea" in err
     assert "Traceback" not in err
@@ -188,7 +191,7 @@ def test_output_that_cannot_be_written_is_said(kind, monkeypatch, capsys):
         os.close(start)
     with os.fdopen(end, "w") as output:
         monkeypatch.setattr("sys.stdout", output)
-        assert main(["keen", "greedy", "--deals", "2", "--jobs", "1"]) == 1
+        assert main(["keen", "greedy", "--rounds", "4", "--jobs", "1"]) == 1
         monkeypatch.undo()
     err = capsys.readouterr().err
     assert err.startswith("python -m eval.tournament: cannot write the result: [Errno ")

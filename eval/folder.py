@@ -1,0 +1,344 @@
+"""The folder of a tournament: nothing in it is ever half-written or overwritten.
+
+While a tournament is played:
+
+- ``results.json`` says what is played (`plan`), and that it is not complete;
+- ``pieces/`` holds a file for each piece that is over, written whole and then renamed.
+
+Once it is complete:
+
+- ``results.json`` holds what was played and what came out, all that is needed to recompute it;
+- ``rounds.csv.gz`` has a line for each round;
+- ``report.html`` is for people;
+- ``pieces/`` is gone.
+
+All of them depend on the plan alone: neither on times, nor on processes, nor on interruptions.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import inspect
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents import Agent
+from agents.policy import PolicyAgent
+from eval.floor import Failure, Outcome, Piece, Rounds, Table
+from uno_env import __version__
+from uno_env.game.actions import ACTION_LAYOUT_VERSION
+from uno_env.game.observation import OBSERVATION_LAYOUT_VERSION
+
+FORMAT = 1
+"""The version of the folder's layout."""
+RESULTS, ROUNDS, REPORT, PIECES = "results.json", "rounds.csv.gz", "report.html", "pieces"
+_LOCK = ".lock"
+_DAMAGED = (ValueError, TypeError, KeyError, OSError, EOFError, zipfile.BadZipFile)
+"""What reading a file that was cut short raises."""
+
+
+class FolderError(RuntimeError):
+    """A results folder that cannot be used; says which, why, and what may be done."""
+
+
+def fingerprint(agent: Agent) -> str:
+    """What an agent is, as far as can be told: a hash of its weights, or of its source file."""
+    if isinstance(agent, PolicyAgent):
+        digest = hashlib.sha256(repr(agent.temperature).encode())
+        for name, weights in sorted(agent.policy.weights.items()):
+            digest.update(name.encode() + np.ascontiguousarray(weights).tobytes())
+        return f"weights {digest.hexdigest()[:16]}"
+    try:
+        source = Path(inspect.getfile(type(agent))).read_bytes()
+    except (TypeError, OSError):
+        return "unknown"
+    return f"source {hashlib.sha256(source).hexdigest()[:16]}"
+
+
+def plan_of(
+    table: Table, agents: Sequence[Agent], specs: Mapping[str, str], lineups: Sequence[Any]
+) -> dict[str, Any]:
+    """All that decides the results, as JSON has it.
+
+    Args:
+        table: what is played.
+        agents: who plays.
+        specs: how a command line names agents, by name, where that differs.
+        lineups: the matches, as indices of `agents`.
+    """
+    return {
+        "agents": [
+            {
+                "name": agent.name,
+                "given": specs.get(agent.name, agent.name),
+                "fingerprint": fingerprint(agent),
+            }
+            for agent in agents
+        ],
+        "rules": str(table.rules),
+        "players": table.rules.num_players,
+        "matches": [list(lineup) for lineup in lineups],
+        "deals": table.deals,
+        "games": table.games,
+        "seed": table.seed,
+        "max_decisions": table.max_decisions,
+        "piece": table.piece,
+        "uno_env": __version__,
+        "action_layout": ACTION_LAYOUT_VERSION,
+        "observation_layout": OBSERVATION_LAYOUT_VERSION,
+    }
+
+
+class Folder:
+    """The folder of one tournament, held by one process at a time; leave it with ``with``.
+
+    Args:
+        path: where; it need not be there.
+        plan: what is played, see `plan_of`.
+        resume: go on with what is there.
+
+    Raises:
+        FolderError: the folder is in use or holds something else; nothing has been changed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], plan: dict[str, Any], *, resume: bool) -> None:
+        self.path, self.plan = Path(path), plan
+        self._lock: IO[str] | None = None
+        try:
+            self._enter(resume)
+        except OSError as error:
+            raise FolderError(f"{self.path} cannot be used: {error}") from error
+
+    def _enter(self, resume: bool) -> None:
+        there = self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir()))
+        if there and not resume:
+            raise FolderError(f"{self.path} {_what_is_in(self.path)}; nothing was changed")
+        if resume and not (self.path / RESULTS).exists():
+            raise FolderError(f"{self.path} holds no tournament to resume; nothing was changed")
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._take()
+        if resume:
+            self._check_plan()
+        else:
+            self.write(RESULTS, _as_json({"complete": False, "format": FORMAT, "plan": self.plan}))
+        if not self.complete:
+            (self.path / PIECES).mkdir(exist_ok=True)
+
+    def _take(self) -> None:
+        """Hold the folder, as long as this process lives."""
+        try:
+            import fcntl
+        except ImportError:  # not on this system: nobody watches
+            return
+        self._lock = (self.path / _LOCK).open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock.close()
+            raise FolderError(f"{self.path} is in use by another process") from None
+
+    def __enter__(self) -> Folder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._lock:
+            (self.path / _LOCK).unlink(missing_ok=True)
+            self._lock.close()
+
+    def _check_plan(self) -> None:
+        found = read_results(self.path)["plan"]
+        different = [key for key in self.plan if found.get(key) != self.plan[key]]
+        if different:
+            key = different[0]
+            raise FolderError(
+                f"{self.path} holds another tournament: its {key} is {found.get(key)!r}, now asked "
+                f"for is {self.plan[key]!r}; nothing was changed"
+            )
+
+    @property
+    def complete(self) -> bool:
+        """Whether all is played and written."""
+        return bool(read_results(self.path)["complete"])
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file of the folder, whole or not at all.
+
+        Raises:
+            FolderError: it cannot be written.
+        """
+        target = self.path / name
+        partial = target.with_name(f".{target.name}.partial")
+        try:
+            with partial.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(target)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise FolderError(f"cannot write {target}: {error}") from error
+
+    # ------------------------------------------------------------------ pieces
+
+    def keep(self, piece: Piece, outcome: Outcome) -> None:
+        """Write down a piece that is over.
+
+        Raises:
+            FolderError: it cannot be written.
+        """
+        if isinstance(outcome, Failure):
+            self.write(_piece_name(piece, "json"), _as_json(asdict(outcome)))
+            return
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **outcome.arrays())  # type: ignore[arg-type]
+        self.write(_piece_name(piece, "npz"), buffer.getvalue())
+
+    def kept(self, pieces: Sequence[Piece]) -> dict[Piece, Outcome]:
+        """The pieces that are over.
+
+        Raises:
+            FolderError: a file is damaged; the message names it.
+        """
+        found: dict[Piece, Outcome] = {}
+        for piece in pieces:
+            rounds, failure = (self.path / _piece_name(piece, end) for end in ("npz", "json"))
+            try:
+                if rounds.exists():
+                    with np.load(rounds) as arrays:
+                        found[piece] = Rounds(**arrays)
+                elif failure.exists():
+                    read = json.loads(failure.read_text())
+                    found[piece] = Failure(**{**read, "lineup": tuple(read["lineup"])})
+            except _DAMAGED as error:
+                path = rounds if rounds.exists() else failure
+                raise FolderError(
+                    f"{path} is damaged ({error}); nothing was changed: delete it to have this "
+                    "piece played again"
+                ) from error
+        return found
+
+    def drop_pieces(self) -> None:
+        """Remove what `rounds.csv.gz` holds as well."""
+        pieces = self.path / PIECES
+        if pieces.exists():
+            for file in pieces.iterdir():
+                file.unlink()
+            pieces.rmdir()
+
+
+def _piece_name(piece: Piece, end: str) -> str:
+    return f"{PIECES}/{piece.lineup:04d}-{piece.number:06d}.{end}"
+
+
+def _as_json(content: object) -> bytes:
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def as_json(content: object) -> bytes:
+    """JSON for people and programs."""
+    return _as_json(content)
+
+
+def _what_is_in(path: Path) -> str:
+    if not path.is_dir():
+        return "is a file: allowed is a new folder"
+    if not (path / RESULTS).exists():
+        return "is not empty and holds no tournament: allowed is a new or an empty folder"
+    try:
+        complete = read_results(path)["complete"]
+    except FolderError:
+        return f"holds a {RESULTS} that cannot be read: allowed is a new or an empty folder"
+    if complete:
+        return "holds a tournament already: name another folder"
+    pieces = path / PIECES
+    over = sum(1 for file in pieces.iterdir() if file.name[0] != ".") if pieces.is_dir() else 0
+    return (
+        f"holds a tournament that is half played ({over:,} pieces are over): go on with it by "
+        "--resume, or name another folder"
+    )
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """What `results.json` says.
+
+    Raises:
+        FolderError: there is none, or it is none of ours.
+    """
+    file = path / RESULTS
+    try:
+        results: Any = json.loads(file.read_text())
+        if results["format"] != FORMAT:
+            raise FolderError(f"{file} has the format {results['format']}: read is {FORMAT}")
+        if not isinstance(results["plan"], dict) or not isinstance(results["complete"], bool):
+            raise KeyError("plan")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FolderError(f"{file} cannot be read: {type(error).__name__}: {error}") from error
+    return dict(results)
+
+
+# ---------------------------------------------------------------------- rounds as text
+
+
+def rounds_as_csv(matches: Mapping[int, Rounds], players: int) -> bytes:
+    """A line for each round, compressed; the same rounds give the same bytes.
+
+    Args:
+        matches: the rounds of each match, by its number.
+        players: P.
+    """
+    names = ["match", "deal", "rotation", "round", "first", "winner", "decisions"]
+    lines = [",".join([*names, *(f"points_{place}" for place in range(players))])]
+    for number, rows in matches.items():
+        columns: list[NDArray[Any]] = [
+            np.full(len(rows.deal), number),
+            *(rows.deal, rows.rotation, rows.number, rows.first, rows.winner, rows.decisions),
+            *rows.points.T,
+        ]
+        lines += [",".join(map(str, row)) for row in np.stack(columns, axis=1).tolist()]
+    return gzip.compress("\n".join([*lines, ""]).encode(), compresslevel=6, mtime=0)
+
+
+def rounds_from_csv(path: Path, players: int) -> dict[int, Rounds]:
+    """What `rounds_as_csv` wrote, by match.
+
+    Raises:
+        FolderError: the file is damaged.
+    """
+    try:
+        with gzip.open(path, "rt") as file:
+            table = np.loadtxt(file, np.int64, delimiter=",", skiprows=1, ndmin=2)
+        if table.size and table.shape[1] != 7 + players:
+            raise ValueError(f"{table.shape[1]} columns: needed are {7 + players}")
+    except (OSError, ValueError, EOFError) as error:
+        raise FolderError(f"{path} is damaged: {error}") from error
+    found = {}
+    for number in np.unique(table[:, 0]) if table.size else []:
+        _, deal, rotation, of_game, first, winner, decisions, *points = table[
+            table[:, 0] == number
+        ].T
+        found[int(number)] = Rounds(
+            deal=deal.astype(np.int32),
+            rotation=rotation.astype(np.int8),
+            number=of_game.astype(np.int32),
+            winner=winner.astype(np.int8),
+            points=np.stack(points, axis=1).astype(np.int32),
+            decisions=decisions.astype(np.int32),
+            first=first.astype(np.int8),
+        )
+    return found

@@ -1,0 +1,171 @@
+"""Pieces played in several processes, each of which may die without the others.
+
+`concurrent.futures` ends all processes when one is killed, and with them what they were playing.
+Here a process that dies is replaced and its piece is played again: nothing but that piece is lost.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from eval.floor import Outcome, Piece, Progress, Table, play_piece, say_nothing
+
+_TRIES = 2
+"""How often a piece is begun whose process dies."""
+
+
+class WorkerError(RuntimeError):
+    """A piece cannot be played: its process died each time, or failed in our own code."""
+
+
+def play_pieces(
+    table: Table,
+    pieces: Sequence[Piece],
+    jobs: int = 1,
+    progress: Progress = say_nothing,
+    wanted: Callable[[Piece], bool] = lambda _: True,
+) -> Generator[tuple[Piece, Outcome], None, None]:
+    """Play pieces and yield each as soon as it is over, in any order.
+
+    Args:
+        table: what is played.
+        pieces: the pieces, in the order in which they are begun.
+        jobs: processes. With one, this one plays.
+        progress: is told how far all of them have come.
+        wanted: is asked before a piece is begun; one that is not wanted is left out.
+
+    Raises:
+        WorkerError: see there. What was yielded before stays good.
+    """
+    total, over, told = sum(piece.rounds for piece in pieces), 0, 0
+
+    def within(now: int, _: int = 0) -> None:
+        nonlocal told
+        if over + now > told:
+            told = over + now
+            progress(told, total)
+
+    played = _here if jobs == 1 or len(pieces) < 2 else _in_processes
+    for piece, outcome in played(table, pieces, jobs, within, wanted):
+        over += piece.rounds
+        within(0)
+        if outcome is not None:
+            yield piece, outcome
+
+
+def _here(
+    table: Table,
+    pieces: Sequence[Piece],
+    jobs: int,  # noqa: ARG001
+    progress: Progress,
+    wanted: Callable[[Piece], bool],
+) -> Iterator[tuple[Piece, Outcome | None]]:
+    for piece in pieces:
+        yield piece, play_piece(table, piece, progress) if wanted(piece) else None
+
+
+@dataclass
+class _Worker:
+    process: BaseProcess
+    pipe: Connection
+    piece: Piece | None = None
+
+
+def _serve(pipe: Connection, table: Table) -> None:
+    """What a process does: play what it is sent, until there is nothing more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    try:
+        while (piece := pipe.recv()) is not None:
+            try:
+                pipe.send(play_piece(table, piece))
+            except Exception:
+                pipe.send(traceback.format_exc())
+    except (EOFError, OSError):
+        pass  # the parent is gone
+
+
+def _in_processes(
+    table: Table,
+    pieces: Sequence[Piece],
+    jobs: int,
+    progress: Progress,  # noqa: ARG001
+    wanted: Callable[[Piece], bool],
+) -> Iterator[tuple[Piece, Outcome | None]]:
+    # Forking a process that runs threads, as training does, may hang; so new ones are started.
+    context = multiprocessing.get_context("spawn")
+    waiting, deaths = deque(pieces), Counter[Piece]()
+    workers: dict[Connection, _Worker] = {}
+
+    def start() -> None:
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, table), daemon=True)
+        process.start()
+        theirs.close()  # or its end would not be noticed here
+        workers[ours] = _Worker(process, ours)
+
+    def died(worker: _Worker) -> None:
+        del workers[worker.pipe]
+        worker.process.join()
+        piece, code = worker.piece, worker.process.exitcode
+        worker.piece = None
+        if piece is None:
+            return
+        deaths[piece] += 1
+        if deaths[piece] >= _TRIES:
+            raise WorkerError(
+                f"the process that played deals {piece.start} to {piece.stop - 1} of match "
+                f"{piece.lineup} died {_TRIES} times, last with the exit code {code}"
+            )
+        waiting.appendleft(piece)
+        start()
+
+    def give(worker: _Worker) -> Iterator[tuple[Piece, None]]:
+        """The next piece that is wanted to a process; yields those that are not."""
+        while waiting:
+            piece = waiting.popleft()
+            if not wanted(piece):
+                yield piece, None
+                continue
+            worker.piece = piece
+            try:
+                worker.pipe.send(piece)
+            except OSError:
+                died(worker)
+            return
+
+    try:
+        for _ in range(min(jobs, len(pieces))):
+            start()
+        while True:
+            for worker in [each for each in workers.values() if each.piece is None]:
+                yield from give(worker)
+            if not any(worker.piece for worker in workers.values()):
+                if waiting:
+                    continue
+                return
+            for pipe in wait([each.pipe for each in workers.values() if each.piece]):
+                worker = workers[pipe]  # type: ignore[index]
+                try:
+                    outcome = worker.pipe.recv()
+                except (EOFError, OSError):
+                    died(worker)
+                    continue
+                piece, worker.piece = worker.piece, None
+                if isinstance(outcome, str):
+                    raise WorkerError(f"playing failed in a process:\n{outcome}")
+                assert piece is not None
+                yield from give(worker)
+                yield piece, outcome
+    finally:
+        for worker in workers.values():
+            worker.process.terminate()
+            worker.pipe.close()
+        for worker in workers.values():
+            worker.process.join()
