@@ -71,9 +71,10 @@ def ask(
     except Exception as cause:
         raise error(f"raised {type(cause).__name__}: {cause}") from cause
     if answer.shape != games.shape or answer.dtype.kind not in "iu":
+        nan = ", NaN among them," if answer.dtype.kind == "f" and np.isnan(answer).any() else ""
         raise error(
-            f"answered with {answer.dtype} of the shape {answer.shape}: needed are integers of the "
-            f"shape {games.shape}"
+            f"answered with {answer.dtype}{nan} of the shape {answer.shape}: needed are integers "
+            f"of the shape {games.shape}"
         )
     known = (answer >= 0) & (answer < NUM_ACTIONS)
     if not known.all():

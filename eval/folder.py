@@ -27,8 +27,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +42,6 @@ from uno_env.game.observation import OBSERVATION_LAYOUT_VERSION
 FORMAT = 1
 """The version of the folder's layout."""
 RESULTS, ROUNDS, REPORT, PIECES = "results.json", "rounds.csv.gz", "report.html", "pieces"
-_LOCK = ".lock"
 _DAMAGED = (ValueError, TypeError, KeyError, OSError, EOFError, zipfile.BadZipFile)
 """What reading a file that was cut short raises."""
 
@@ -114,11 +112,16 @@ class Folder:
 
     def __init__(self, path: str | os.PathLike[str], plan: dict[str, Any], *, resume: bool) -> None:
         self.path, self.plan = Path(path), plan
-        self._lock: IO[str] | None = None
+        self._held: int | None = None
+        """The open folder, locked as long as this process lives."""
         try:
             self._enter(resume)
         except OSError as error:
+            self._release()
             raise FolderError(f"{self.path} cannot be used: {error}") from error
+        except FolderError:
+            self._release()
+            raise
 
     def _enter(self, resume: bool) -> None:
         there = self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir()))
@@ -136,30 +139,27 @@ class Folder:
             (self.path / PIECES).mkdir(exist_ok=True)
 
     def _take(self) -> None:
-        """Hold the folder, as long as this process lives."""
+        """Hold the folder, so that no other process writes to it."""
         try:
             import fcntl
         except ImportError:  # not on this system: nobody watches
             return
-        self._lock = (self.path / _LOCK).open("w")
+        self._held = os.open(self.path, os.O_RDONLY)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._lock.close()
             raise FolderError(f"{self.path} is in use by another process") from None
 
     def __enter__(self) -> Folder:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._lock:
-            (self.path / _LOCK).unlink(missing_ok=True)
-            self._lock.close()
+    def __exit__(self, *_: object) -> None:
+        self._release()
+
+    def _release(self) -> None:
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
 
     def _check_plan(self) -> None:
         found = read_results(self.path)["plan"]

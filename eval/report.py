@@ -28,7 +28,7 @@ h2 { font-size: 1.05rem; margin: 0 0 0.2rem; }
 p { margin: 0.3rem 0; } .soft, caption { color: var(--soft); font-size: 0.86rem; text-align: left; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 12px;
   padding: 0.95rem 1rem; margin-top: 0.9rem; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.6rem, 1fr)); gap: 0.6rem;
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(7rem, 1fr)); gap: 0.6rem;
   margin-top: 0.9rem; }
 .tiles div { background: var(--card); border: 1px solid var(--line); border-radius: 12px;
   padding: 0.55rem 0.8rem; }
@@ -44,6 +44,9 @@ tbody th { color: var(--ink); font-weight: 600; font-size: 1em; }
 .cells td { text-align: center; border-left: 2px solid var(--card); }
 .cells thead th { text-align: center; } .cells thead th:first-child { text-align: left; }
 small { color: var(--soft); } .cells td small { display: block; color: inherit; opacity: 0.75; }
+tbody th { vertical-align: middle; }
+@media (max-width: 34rem) { td small { display: block; } th { white-space: normal; }
+  th, td { padding: 0.36rem 0.3rem; } }
 svg { display: block; width: 100%; max-width: 38rem; height: auto; margin-top: 0.4rem; }
 svg text { font: 11px system-ui, sans-serif; fill: var(--ink); } svg .faint { fill: var(--soft); }
 .rule { stroke: var(--line); stroke-width: 1; } .own { stroke: var(--own); fill: none; }
@@ -161,7 +164,7 @@ def _is_rated(fitted: Ratings, agent: int) -> bool:
     return not math.isnan(float(fitted.strength[agent]))
 
 
-def _ticks(low: float, high: float, number: int = 5) -> list[float]:
+def _ticks(low: float, high: float, number: int = 7) -> list[float]:
     """Round values from `low` to `high`, about so many."""
     rough = max(high - low, 1e-9) / number
     power = 10.0 ** math.floor(math.log10(rough))

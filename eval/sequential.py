@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 _SIZES = np.geomspace(0.01, 0.95, 24)
 _BETS = np.concatenate([-_SIZES, _SIZES])
 """Bets, as parts of what may be staked at most. Small edges need small ones."""
-_GRID = np.linspace(0, 1, 1001)[1:-1]
+_STEP = 0.001
+_GRID = np.arange(_STEP, 1 - _STEP / 2, _STEP)
 """Means that are tried for the interval, apart from 0 and 1."""
 
 
@@ -50,8 +51,6 @@ class SequentialTest:
     """How often each share was seen: all that matters."""
     best: float = 0.0
     """The largest logarithm of the wealth won against `even` at any look."""
-    ends: tuple[float, float] = (0.0, 1.0)
-    """What earlier looks have left of the interval."""
 
     def __post_init__(self) -> None:
         for name in ("even", "alpha"):
@@ -73,10 +72,9 @@ class SequentialTest:
         values, times = np.unique(seen, return_counts=True)
         counts = Counter(self.counts)
         counts.update(dict(zip(values.tolist(), times.tolist(), strict=True)))
-        new = SequentialTest(self.even, self.alpha, dict(counts), self.best, self.ends)
+        new = SequentialTest(self.even, self.alpha, dict(counts))
         wealth = float(new._log_wealth(np.array([self.even]))[0])
         object.__setattr__(new, "best", max(self.best, wealth))
-        object.__setattr__(new, "ends", new._narrowed())
         return new
 
     @property
@@ -101,9 +99,12 @@ class SequentialTest:
         return self.p_value <= self.alpha
 
     def interval(self) -> tuple[float, float]:
-        """The means that no look has rejected, from the lowest to the highest."""
-        low, high = self.ends
-        return min(low, self.mean), max(high, self.mean)
+        """The means that what was seen does not reject, from the lowest to the highest."""
+        kept = _GRID[self._log_wealth(_GRID) < -math.log(self.alpha)]
+        if not kept.size:  # less than a step of the grid is left
+            return max(self.mean - _STEP, 0.0), min(self.mean + _STEP, 1.0)
+        # A mean between the last that is kept and the next may be left.
+        return min(float(kept[0]) - _STEP, self.mean), max(float(kept[-1]) + _STEP, self.mean)
 
     def _log_wealth(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
         """The logarithm of the mean wealth of all bets against each mean: (M,) -> (M,)."""
@@ -114,14 +115,3 @@ class SequentialTest:
             logs += times * np.log1p(stakes * (value - means[:, None]))
         top = logs.max(axis=1, keepdims=True)
         return (top + np.log(np.exp(logs - top).mean(axis=1, keepdims=True)))[:, 0]
-
-    def _narrowed(self) -> tuple[float, float]:
-        low, high = self.ends
-        left = _GRID[(low <= _GRID) & (high >= _GRID)]
-        if not left.size:
-            return low, high
-        kept = left[self._log_wealth(left) < -math.log(self.alpha)]
-        if not kept.size:
-            return low, high
-        step = _GRID[1] - _GRID[0]  # a mean between the last that is kept and the next may be left
-        return max(low, float(kept[0]) - step), min(high, float(kept[-1]) + step)

@@ -73,7 +73,7 @@ def test_format_table():
             *map(str, cells),
             str(result.overall(number)),
         ]
-    assert ratings[0].split("  ")[-3:] == ["rating", "points per round", "better than the next"]
+    assert ratings[0].split("  ")[-2:] == ["points per round", "better than the next"]
     assert [row.split()[0] for row in ratings[1:]] == ["greedy", "keen", "random"]
     assert "(even: 50.0)" in what
     assert first.startswith("the first to decide won ")
