@@ -69,9 +69,10 @@ def fit(
 ) -> Ratings:
     """Fit strengths to results.
 
-    Each line-up counts as if it had played one deal more, in which all places did alike and which
-    is spread like a single round: so that who has won everything is not rated infinitely high, nor
-    a handful of deals that happen to agree looks certain.
+    As many rounds are added as strengths are fitted, spread over all line-ups, in which all places
+    did alike: so that who has won everything is not rated infinitely high, nor a handful of deals
+    that happen to agree looks certain. For two agents that is Jeffreys' prior, which takes most of
+    the bias out of logarithms of odds (Firth, Biometrika 80, 1993).
 
     Args:
         names: of N agents.
@@ -88,21 +89,22 @@ def fit(
     index = {agent: i for i, agent in enumerate(rated)}
     kept = [i for i, lineup in enumerate(lineups) if lineup[0] in index]
     seats = np.array([[index[agent] for agent in lineups[i]] for i in kept])  # (L, P)
-    shares = shares[:, kept]
     deals, players = len(shares), seats.shape[1]
+    wins = shares[:, kept] * players  # (D, L, P), in rounds: a deal has as many as places
 
-    won = shares.sum(axis=0) + 1 / players  # (L, P), with the deal more
+    added = (len(rated) - 1) / len(kept)
+    won = wins.sum(axis=0) + added / players  # (L, P)
     strength, per_round = _solve(won, seats, len(rated))
     information = _information(won.sum(axis=1), per_round, seats, len(rated))
 
     # Of each deal: what every agent won above what it was to be expected to.
-    expected = shares.sum(axis=2, keepdims=True) * per_round
+    expected = wins.sum(axis=2, keepdims=True) * per_round
     score = np.zeros((deals, len(rated)))
     for place in range(players):
         for i, agent in enumerate(seats[:, place]):
-            score[:, agent] += shares[:, i, place] - expected[:, i, place]
-    single = _information(np.ones(len(kept)), per_round, seats, len(rated))
-    spread = score.T @ score * deals / max(deals - 1, 1) + single
+            score[:, agent] += wins[:, i, place] - expected[:, i, place]
+    spread = score.T @ score * deals / max(deals - 1, 1)
+    spread += added * _spread_when_even(per_round, seats, len(rated))
     inverse = _inverse(information)
 
     whole = np.full(number, math.nan)
@@ -147,6 +149,17 @@ def _information(
     np.add.at(by_agent, (np.arange(len(seats))[:, None], seats), chances)
     weighted = rounds[:, None] * by_agent
     return np.diag(weighted.sum(axis=0)) - by_agent.T @ weighted
+
+
+def _spread_when_even(
+    chances: NDArray[np.float64], seats: NDArray[np.intp], number: int
+) -> NDArray[np.float64]:
+    """How a round of each line-up that any place is as likely to win strays from the fit: (N, N)."""
+    rows = np.arange(len(seats))[:, None]
+    even, fitted = np.zeros((2, len(seats), number))
+    np.add.at(even, (rows, seats), 1 / seats.shape[1])
+    np.add.at(fitted, (rows, seats), chances)
+    return np.diag(even.sum(axis=0)) - even.T @ fitted - fitted.T @ even + fitted.T @ fitted
 
 
 def _inverse(information: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -45,7 +45,7 @@ def test_the_fit_is_the_best(lineups):
     shares = made_up([0.3, 0.0, -0.3], lineups, 50, 2)
     found = fit("abc", lineups, shares).strength
     players = len(lineups[0])
-    won = shares.sum(axis=0) + 1 / players
+    won = players * shares.sum(axis=0) + 2 / len(lineups) / players
 
     def likelihood(strength):
         weights = np.exp(strength)[np.asarray(lineups)]
@@ -53,6 +53,18 @@ def test_the_fit_is_the_best(lineups):
 
     for direction in np.random.default_rng(0).normal(size=(20, 3)):
         assert likelihood(found + 1e-3 * direction) <= likelihood(found) + 1e-9
+
+
+def test_intervals_hold_also_where_some_nearly_always_lose():
+    truth = np.array([2.5, 2.3, 1.8, -0.8, -5.8])
+    lineups = [(i, j) for i in range(5) for j in range(i)]
+    held = []
+    for seed in range(100):
+        found = fit("abcde", lineups, made_up(truth, lineups, 100, seed))
+        for one, other in lineups:
+            difference = found.difference(one, other)
+            held.append(difference.low <= SCALE * (truth[one] - truth[other]) <= difference.high)
+    assert 0.91 < np.mean(held) < 0.98
 
 
 def test_two_that_are_alike_are_better_with_even_chances():
