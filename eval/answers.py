@@ -71,10 +71,13 @@ def ask(
     except Exception as cause:
         raise error(f"raised {type(cause).__name__}: {cause}") from cause
     if answer.shape != games.shape or answer.dtype.kind not in "iu":
-        nan = ", NaN among them," if answer.dtype.kind == "f" and np.isnan(answer).any() else ""
+        nans = np.isnan(answer) if answer.dtype.kind == "f" else np.zeros(answer.shape, np.bool_)
+        nan = ", NaN among them," if nans.any() else ""
+        row = int(nans.argmax()) if answer.shape == games.shape else 0
         raise error(
             f"answered with {answer.dtype}{nan} of the shape {answer.shape}: needed are integers "
-            f"of the shape {games.shape}"
+            f"of the shape {games.shape}",
+            row,
         )
     known = (answer >= 0) & (answer < NUM_ACTIONS)
     if not known.all():

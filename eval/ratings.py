@@ -154,7 +154,7 @@ def _information(
 def _spread_when_even(
     chances: NDArray[np.float64], seats: NDArray[np.intp], number: int
 ) -> NDArray[np.float64]:
-    """How a round of each line-up that any place is as likely to win strays from the fit: (N, N)."""
+    """How a round of each line-up that all are as likely to win strays from the fit: (N, N)."""
     rows = np.arange(len(seats))[:, None]
     even, fitted = np.zeros((2, len(seats), number))
     np.add.at(even, (rows, seats), 1 / seats.shape[1])

@@ -32,7 +32,8 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
   margin-top: 0.9rem; }
 .tiles div { background: var(--card); border: 1px solid var(--line); border-radius: 12px;
   padding: 0.55rem 0.8rem; }
-.tiles b { display: block; font-size: 1.22rem; font-variant-numeric: tabular-nums; }
+.tiles b { display: block; white-space: nowrap; font-size: 1.1rem;
+  font-variant-numeric: tabular-nums; }
 .tiles small { color: var(--soft); font-weight: 400; font-size: 0.8em; }
 .scroll { overflow-x: auto; margin: 0.5rem -0.3rem 0; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }

@@ -164,7 +164,8 @@ def _rating_rows(tournament: Tournament) -> list[list[str]]:
     for agent, after in zip(ranked, [*ranked[1:], None], strict=True):
         if np.isnan(fitted.strength[agent]):
             continue
-        sure = "" if after is None else probability(fitted.better(agent, after))
+        rated = after is not None and not np.isnan(fitted.strength[after])
+        sure = probability(fitted.better(agent, after)) if after is not None and rated else ""
         points = str(tournament.points(agent)) if tournament.of_row(agent) else "-"
         rating = fitted.rating(agent)
         rows.append(
