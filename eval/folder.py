@@ -134,7 +134,7 @@ class Folder:
         if resume:
             self._check_plan()
         else:
-            self.write(RESULTS, _as_json({"complete": False, "format": FORMAT, "plan": self.plan}))
+            self.write(RESULTS, as_json({"complete": False, "format": FORMAT, "plan": self.plan}))
         if not self.complete:
             (self.path / PIECES).mkdir(exist_ok=True)
 
@@ -203,7 +203,7 @@ class Folder:
             FolderError: it cannot be written.
         """
         if isinstance(outcome, Failure):
-            self.write(_piece_name(piece, "json"), _as_json(asdict(outcome)))
+            self.write(_piece_name(piece, "json"), as_json(asdict(outcome)))
             return
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **outcome.arrays())  # type: ignore[arg-type]
@@ -246,13 +246,9 @@ def _piece_name(piece: Piece, end: str) -> str:
     return f"{PIECES}/{piece.lineup:04d}-{piece.number:06d}.{end}"
 
 
-def _as_json(content: object) -> bytes:
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
-
-
 def as_json(content: object) -> bytes:
     """JSON for people and programs."""
-    return _as_json(content)
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _what_is_in(path: Path) -> str:

@@ -165,6 +165,15 @@ def test_results_in_numbers():
     assert "1 rounds were blocked" in str(result)
 
 
+def test_the_same_deals_take_variance_off():
+    """What luck one seat had the other has too; of two that play alike nothing else is left."""
+    alike = play(agents("greedy", "greedy"), deals=30)
+    assert alike.paired_variance == 0
+    other = play(agents("keen", "greedy"), deals=2_000, seed=1)
+    assert 0.8 < other.paired_variance < 1
+    assert f"took {100 * (1 - other.paired_variance):.0f}% off the variance" in str(other)
+
+
 # --- However the work is cut ---------------------------------------------------------------------
 
 
