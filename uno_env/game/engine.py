@@ -57,6 +57,14 @@ class GameBatch:
         self.state = State.empty(self.rules, num_games)
         self.reset(seeds=first + np.arange(num_games, dtype=np.uint64))
 
+    @classmethod
+    def from_state(cls, state: State) -> GameBatch:
+        """A batch of games that somebody else has set up, which are neither copied nor checked."""
+        batch = object.__new__(cls)
+        batch.rules = state.rules
+        batch.state = state
+        return batch
+
     # ------------------------------------------------------------------ what is to be seen
 
     @property
@@ -371,7 +379,7 @@ class GameBatch:
 
     def copy(self) -> GameBatch:
         """An independent copy."""
-        return self._of(self.state.copy())
+        return self.from_state(self.state.copy())
 
     def take(self, indices: ArrayLike) -> GameBatch:
         """An independent batch of some of the games, in that order; an index may come twice.
@@ -387,13 +395,7 @@ class GameBatch:
         rows = self._rows(indices)
         if not rows.size:
             raise ValueError("no game to take: allowed is a batch of at least 1")
-        return self._of(self.state.take(rows))
-
-    def _of(self, state: State) -> GameBatch:
-        """Another batch under the same rules."""
-        batch = object.__new__(type(self))
-        batch.rules, batch.state = self.rules, state
-        return batch
+        return self.from_state(self.state.take(rows))
 
     def load(self, game: int, loaded: Position) -> None:
         """Put a position in the place of a game, whose random stream stays.

@@ -1,0 +1,259 @@
+"""Dealing what a seat cannot see: unseen cards to the other hands and the draw pile, at random.
+
+A *slot* is a place for one loose card, one whose whereabouts are unknown: first those of each
+opponent's hand, by place, then those of the draw pile. A slot may be barred to some colours. All
+tables are filled together: first the slots that are barred to most, each time with the first cards
+of a shuffled deck that fit, last those that take any card.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uno_env.game.cards import (
+    CARD_BITS,
+    CARD_COLOUR,
+    CARD_KIND,
+    KIND_OF_TEXT,
+    NO_CARD,
+    NO_COLOUR,
+    NUM_CARDS,
+    NUM_COLOURED_SYMBOLS,
+    NUM_COLOURS,
+    NUM_SYMBOLS,
+    WILD_KINDS,
+    Words,
+)
+from uno_env.game.state import LACK_CAP
+
+_PLAYABLE = 1 << NUM_COLOURS
+"""A bit beside those of the colours that a slot is barred to: barred to what cannot be played."""
+_BARS = sorted(range(1, 2 * _PLAYABLE), key=lambda bars: (bars & _PLAYABLE, bars.bit_count()))[::-1]
+"""What slots may be barred to, most first."""
+_CARD = np.uint32(127)
+"""The low bits of a sort key, which say the card."""
+_COLOURS_AND_WILDS = NUM_COLOURS + 1
+_BAR_OF_CARD: NDArray[np.uint8] = np.where(
+    CARD_COLOUR == NO_COLOUR, 0, np.left_shift(1, CARD_COLOUR)
+).astype(np.uint8)
+"""The bit of each card's colour, by card; 0 for wilds and `NO_CARD`: (113,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What one seat of each of B games knows of hidden cards; P - 1 opponents, by place."""
+
+    known: NDArray[np.bool_]
+    """(B, 112) cards that King Pigs were seen to deal to others."""
+    loose: NDArray[np.bool_]
+    """(B, 112) all other cards that are not seen."""
+    sizes: NDArray[np.intp]
+    """(B, P - 1) cards in each opponent's hand."""
+    pile: NDArray[np.intp]
+    """(B,) cards in the draw pile."""
+    known_colours: NDArray[np.intp]
+    """(B, P - 1, 5) how many of each colour's known cards, and of the wilds, each has."""
+    lack: NDArray[np.uint8]
+    """(B, P - 1, 4) `LACK_CAP` less the cards each got since it drew on a colour; 0 for never."""
+    playable: NDArray[np.intp]
+    """(B,) the place of an opponent who holds a loose card that may be played; 0 for none."""
+    top: NDArray[np.intp]
+    """(B,) the top faces."""
+    bluff: bool
+    """Whether a Wild Draw 4 may always be played."""
+
+    def loose_sizes(self) -> NDArray[np.intp]:
+        """(B, P - 1) loose cards in each hand."""
+        return self.sizes - self.known_colours.sum(axis=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """What was dealt in N = B k tables."""
+
+    hands: Words
+    """(N, P - 1, 2) the hands by place, known cards and loose ones."""
+    known: Words
+    """(N, P - 1, 2) the known cards of each."""
+    pile: NDArray[np.uint8]
+    """The draw piles one after the other, next card first."""
+    playable: NDArray[np.uint8]
+    """(N,) the card of `Hidden.playable`, or `NO_CARD`."""
+
+
+def deal_hidden(hidden: Hidden, k: int, rng: np.random.Generator, trust: float) -> Dealt:
+    """Fill in what is hidden, k times for each of B games.
+
+    Args:
+        hidden: what is known.
+        k: tables for each game.
+        rng: the source of chance.
+        trust: in what share of the tables lacks count (`uno_env.determinize.sample_tables`).
+
+    Raises:
+        ValueError: known cards do not add up.
+    """
+    known = _deal_known(hidden, k, rng)
+    loose_sizes = hidden.loose_sizes()
+    if (loose_sizes < 0).any():
+        row = int((loose_sizes < 0).any(axis=1).argmax())
+        raise ValueError(f"row {row} is no observation: more cards are known than hands hold")
+
+    of_table = np.repeat(np.arange(len(hidden.pile)), k)
+    deck = _shuffled(hidden.loose, k, rng)
+    bars = _bars(hidden, loose_sizes)
+    believed = np.ones(len(of_table), np.bool_) if trust == 1 else rng.random(len(of_table)) < trust
+    filled = _fill(hidden, deck, bars, of_table, believed)
+
+    stops = loose_sizes.cumsum(axis=1)
+    width = int(stops[:, -1].max(initial=0))
+    # A hand is what has come in up to its last slot, without what had come before its first.
+    sets = np.zeros((len(filled), width + 1, 2), np.uint64)
+    np.bitwise_xor.accumulate(CARD_BITS[filled[:, :width]], axis=1, out=sets[:, 1:])
+    every = np.arange(len(filled))[:, None]
+    hands = sets[every, stops[of_table]] ^ sets[every, (stops - loose_sizes)[of_table]]
+    hands |= known
+
+    slots = np.arange(deck.shape[1])
+    first = stops[:, -1:]
+    in_pile = (slots >= first) & (slots < first + hidden.pile[:, None])
+    at = np.maximum(hidden.playable - 1, 0)
+    own_slot = (stops - loose_sizes)[np.arange(len(at)), at]
+    playable = filled[every[:, 0], own_slot[of_table]]
+    playable[hidden.playable[of_table] == 0] = NO_CARD
+    return Dealt(hands, known, filled[in_pile[of_table]], playable)
+
+
+def _shuffled(present: NDArray[np.bool_], k: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """The cards present (B, 112) in random order, k times, `NO_CARD` after their end: (B k, L)."""
+    number = len(present)
+    keys = rng.integers(2**32, size=(number, k, NUM_CARDS), dtype=np.uint32)
+    keys >>= np.uint32(1)
+    keys &= ~_CARD
+    keys |= np.arange(NUM_CARDS, dtype=np.uint32)
+    absent = np.uint32(2**31) * ~present
+    keys |= absent[:, None]
+    keys.sort(axis=2)
+    counts = present.sum(axis=1)
+    longest = max(int(counts.max()), 1)
+    cards = (keys[:, :, :longest] & _CARD).astype(np.uint8)
+    cards[np.broadcast_to(np.arange(longest) >= counts[:, None, None], cards.shape)] = NO_CARD
+    return cards.reshape(number * k, longest)
+
+
+def _deal_known(hidden: Hidden, k: int, rng: np.random.Generator) -> Words:
+    """Known cards to the opponents who have them, by colour: (B k, P - 1, 2)."""
+    number, opponents = hidden.sizes.shape
+    known = np.zeros((number, k, opponents, 2), np.uint64)
+    some = np.flatnonzero(hidden.known.any(axis=1) | hidden.known_colours.any(axis=(1, 2)))
+    if some.size:
+        by_colour = hidden.known_colours[some].transpose(0, 2, 1)
+        held = np.stack(
+            [hidden.known[some][:, CARD_COLOUR[:-1] == c].sum(axis=1) for c in range(5)], axis=1
+        )
+        wrong = (held != by_colour.sum(axis=2)).any(axis=1)
+        if wrong.any():
+            row = int(some[wrong.argmax()])
+            raise ValueError(
+                f"row {row} is no observation: `known` and `known_colours` do not agree"
+            )
+        deck = _shuffled(hidden.known[some], k, rng)
+        # In random order within each colour, colour by colour; so stand the opponents who get them.
+        deck = np.take_along_axis(deck, CARD_COLOUR[deck].argsort(axis=1, kind="stable"), axis=1)
+        deck = deck.reshape(len(some), k, -1)
+        owners = np.full((len(some), deck.shape[2]), -1)
+        counts = held.sum(axis=1)
+        places = np.tile(np.arange(opponents), len(some) * _COLOURS_AND_WILDS)
+        owners[np.arange(owners.shape[1]) < counts[:, None]] = places.repeat(by_colour.ravel())
+        bits = CARD_BITS[deck]
+        for place in range(opponents):
+            theirs = (owners == place)[:, None, :, None]
+            known[some, :, place] = np.bitwise_or.reduce(np.where(theirs, bits, 0), axis=2)
+    return known.reshape(number * k, opponents, 2)
+
+
+def _bars(hidden: Hidden, loose_sizes: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """What each slot of the hands is barred to, as bits: (B, width).
+
+    The first slots of a hand are its newest cards. Who drew on a colour had none of it then, so
+    all slots but for as many as it has got cards since are barred to that colour.
+    """
+    width = int(loose_sizes.sum(axis=1).max(initial=0))
+    bars = np.zeros((len(loose_sizes), width), np.uint8)
+    stops = loose_sizes.cumsum(axis=1)
+    slots = np.arange(width)
+    for place in range(loose_sizes.shape[1]):
+        age = slots - (stops[:, place] - loose_sizes[:, place])[:, None]
+        theirs = (age >= 0) & (slots < stops[:, place, None])
+        for colour in range(NUM_COLOURS):
+            shown = hidden.lack[:, place, colour, None].astype(np.intp)
+            barred = theirs & (shown > 0) & (age >= LACK_CAP - shown)
+            bars |= barred.view(np.uint8) << np.uint8(colour)
+        first = theirs & (age == 0) & (hidden.playable == place + 1)[:, None]
+        bars[first] = _PLAYABLE
+    return bars
+
+
+def _fill(
+    hidden: Hidden,
+    deck: NDArray[np.uint8],
+    bars: NDArray[np.uint8],
+    of_table: NDArray[np.intp],
+    believed: NDArray[np.bool_],
+) -> NDArray[np.uint8]:
+    """The card of each slot: (N, L).
+
+    Args:
+        hidden: what is known.
+        deck: (N, L) the loose cards of each table, shuffled.
+        bars: (B, width) what the slots are barred to, width at most L.
+        of_table: (N,) which of the B games each table is of.
+        believed: (N,) in which tables lacks count.
+    """
+    cards = np.full_like(deck, NO_CARD)
+    empty = np.ones(deck.shape, np.bool_)
+    left = np.ones(deck.shape, np.bool_)
+    width = bars.shape[1]
+    present = np.bincount(bars.ravel(), minlength=2 * _PLAYABLE)
+    for bar in _BARS:
+        if not present[bar]:
+            continue
+        in_row = bars == bar
+        rows = np.flatnonzero(in_row.any(axis=1)[of_table] & (believed | (bar >= _PLAYABLE)))
+        slots = in_row[of_table[rows]]
+        wanted = slots.sum(axis=1)
+        fits = left[rows]
+        if bar & _PLAYABLE:
+            fits &= _playable(hidden, deck[rows], hidden.top[of_table[rows]])
+        else:
+            fits &= _BAR_OF_CARD[deck[rows]] & bar == 0
+            fits &= deck[rows] != NO_CARD
+        fits &= fits.cumsum(axis=1) <= wanted[:, None]
+        slots &= slots.cumsum(axis=1) <= fits.sum(axis=1)[:, None]
+        filled = np.zeros((len(rows), width), np.uint8)
+        filled[slots] = deck[rows][fits]
+        cards[rows, :width] = np.where(slots, filled, cards[rows, :width])
+        empty[rows, :width] &= ~slots
+        left[rows] &= ~fits
+    cards[empty] = deck[left]
+    return cards
+
+
+def _playable(hidden: Hidden, cards: NDArray[np.uint8], top: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which cards (N, L) may be played on the top faces (N,).
+
+    A Wild Draw 4 that other cards in hand may bar counts only where no card else fits, for then
+    nothing bars it.
+    """
+    kinds = CARD_KIND[cards]
+    coloured = kinds < WILD_KINDS.start
+    fits = coloured & (CARD_COLOUR[cards] == (top // NUM_SYMBOLS)[:, None])
+    fits |= coloured & (kinds % NUM_COLOURED_SYMBOLS == (top % NUM_SYMBOLS)[:, None])
+    fits |= ~coloured & (cards != NO_CARD)
+    if not hidden.bluff:
+        four = kinds == KIND_OF_TEXT["W+4"]
+        fits &= ~four | ~(fits & ~four).any(axis=1, keepdims=True)
+    return fits
