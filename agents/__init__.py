@@ -13,6 +13,7 @@ from operator import attrgetter
 
 from agents.base import Agent
 from agents.policy import PolicyAgent
+from agents.settings import make_with_settings
 from uno_env.policy import SUFFIX
 
 __all__ = ["Agent", "known_agents", "make_agent", "make_agents"]
@@ -39,14 +40,16 @@ def make_agent(agent: Agent | str | os.PathLike[str]) -> Agent:
     """The bot of that name, or a policy file as a player; an `Agent` is returned as it is.
 
     Args:
-        agent: a name such as ``"greedy"``, a path that ends in ``.safetensors``, or
+        agent: a name such as ``"greedy"``; one with settings such as
+            ``"search:rollouts=512,rollout=greedy"`` (keyword arguments of the bot, without spaces;
+            the text becomes its name); a path that ends in ``.safetensors``; or
             ``"module:object"``: an `Agent`, a class of them or a function that returns one, in a
             module that can be imported.
 
     Raises:
         TypeError: something else than that, or an object that is no `Agent`.
-        ValueError: no bot has this name, an `Agent` without a name, a policy file that cannot be
-            used, or no such module or object.
+        ValueError: no bot has this name or these settings, an `Agent` without a name, a policy file
+            that cannot be used, or no such module or object.
         FileNotFoundError: no policy file at this path.
     """
     if isinstance(agent, Agent):
@@ -57,6 +60,9 @@ def make_agent(agent: Agent | str | os.PathLike[str]) -> Agent:
             f"agent={agent!r}: allowed is an Agent, a bot's name or the path of a policy file"
         )
     text = os.fsdecode(agent)
+    name, colon, _ = text.partition(":")
+    if colon and name in known_agents():
+        return make_with_settings(known_agents()[name], text)
     if text.endswith(SUFFIX):
         return PolicyAgent.load(text)
     if _OBJECT.fullmatch(text):

@@ -24,7 +24,8 @@ class Agent(ABC):
     name: str
     """How tables and messages call it."""
     cheats: ClassVar[bool] = False
-    """Whether it looks at what its seat may not know."""
+    """Whether it looks at what its seat may not know: its observations are then (B, FULL_SIZE), as
+    `GameBatch.observe_all` gives them."""
 
     @abstractmethod
     def act(
@@ -44,6 +45,20 @@ class Agent(ABC):
         Returns:
             (B,) intp, action ids.
         """
+
+    def preferences(
+        self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]
+    ) -> NDArray[np.float32] | None:
+        """How much it likes each action, for those who look at the likeliest: (B, A) float32.
+
+        Only the order within a row means something, illegal actions need no sense. None, as here,
+        is the answer of a bot that cannot say.
+
+        Args:
+            observation: as for `act`.
+            mask: as for `act`.
+        """
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,19 @@ class GreedyAgent(Agent):
             actions[naming] = options[np.arange(len(naming)), held.argmax(axis=1)]
         return actions
 
+    def preferences(
+        self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """See `Agent.preferences`."""
+        action_points = observation[:, SWITCH_PLACES["action_points_in_fives"]]
+        liked = _VALUES[action_points].astype(np.float32)
+        # Less than a step in what cards are worth, however many are held.
+        held = _held_by_colour(observation) / np.float32(NUM_FACES)
+        by_colour = liked[:, :NUM_FACES].reshape(-1, NUM_COLOURS, NUM_SYMBOLS)
+        by_colour[:, :, NUM_COLOURED_SYMBOLS:] += held[:, :, None]
+        liked[:, Action.COLOUR : Action.COLOUR + NUM_COLOURS] += held
+        return liked
+
 
 def _held_by_colour(observation: NDArray[np.uint8]) -> NDArray[np.int8]:
     """How many cards of each colour the hand has: (B, F) -> (B, 4)."""

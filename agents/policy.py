@@ -48,3 +48,9 @@ class PolicyAgent(Agent):
     ) -> NDArray[np.intp]:
         """See `Agent.act`."""
         return self.policy.act(observation, mask, rng=rng, temperature=self.temperature)
+
+    def preferences(
+        self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """See `Agent.preferences`: the logits."""
+        return self.policy.logits(observation)

@@ -48,7 +48,8 @@ def ask(
         agent: who is asked.
         batch: where the games are.
         games: (B,) their indices, at least one.
-        observation: (B, F) uint8, of the seats to act.
+        observation: (B, F) uint8, of the seats to act; an agent that cheats is given all there
+            is instead.
         mask: (B, A) bool, the legal actions.
         rng: the agent's chance.
         where: says which game it was, by its index, in a line of the error.
@@ -66,6 +67,8 @@ def ask(
         message = f"agent {agent.name!r} {what}\n{where(game)}\n{position}"
         return AgentError(message, agent.name, what, position, game)
 
+    if agent.cheats:
+        observation = batch.observe_all(where=games)
     try:
         answer = np.asarray(agent.act(observation, mask.copy(), rng))
     except Exception as cause:
