@@ -25,8 +25,8 @@ _OWN_SIZE = LAYOUT["hand_sizes"].start
 _MOST_STAGES = 4
 _LEAST_TABLES = 16
 """A stage of fewer tells nothing."""
-_ROWS = 256
-"""Decisions looked at together."""
+_VALUES = 2**20
+"""Tables of all decisions looked at together, about: what is noted of them has to fit in memory."""
 _CERTAIN = 3.0
 """Standard errors behind the best at which even the policy's own choice is given up."""
 
@@ -76,7 +76,7 @@ class SearchAgent(Agent):
         margin: float = 1.0,
         value: str = "win",
         trust: float = 1.0,
-        max_decisions: int = 500,
+        max_decisions: int = 150,
     ) -> None:
         self.rollouts = whole_number("rollouts", rollouts, 1)
         self.policy = make_agent(rollout)
@@ -115,8 +115,9 @@ class SearchAgent(Agent):
         _, group = np.unique(seen[rows, _RULES], axis=0, return_inverse=True)
         for number in range(int(group.max()) + 1):
             some = rows[group.ravel() == number]
-            for start in range(0, len(some), _ROWS):
-                block = some[start : start + _ROWS]
+            size = max(1, _VALUES // self.rollouts)
+            for start in range(0, len(some), size):
+                block = some[start : start + size]
                 actions[block] = self._search(observation[block], mask[block], actions[block], rng)
         return actions
 

@@ -106,7 +106,7 @@ def deal_hidden(hidden: Hidden, k: int, rng: np.random.Generator, trust: float) 
     deck = _shuffled(hidden.loose, k, rng)
     bars = _bars(hidden, loose_sizes)
     believed = np.ones(len(of_table), np.bool_) if trust == 1 else rng.random(len(of_table)) < trust
-    filled = _fill(hidden, deck, bars, of_table, believed)
+    filled = _fill(hidden, deck, bars, of_table, believed, rng)
 
     stops = loose_sizes.cumsum(axis=1)
     width = int(stops[:, -1].max(initial=0))
@@ -130,9 +130,7 @@ def deal_hidden(hidden: Hidden, k: int, rng: np.random.Generator, trust: float) 
 def _shuffled(present: NDArray[np.bool_], k: int, rng: np.random.Generator) -> NDArray[np.uint8]:
     """The cards present (B, 112) in random order, k times, `NO_CARD` after their end: (B k, L)."""
     number = len(present)
-    keys = rng.integers(2**32, size=(number, k, NUM_CARDS), dtype=np.uint32)
-    keys >>= np.uint32(1)
-    keys &= ~_CARD
+    keys = _random_keys((number, k, NUM_CARDS), rng)
     keys |= np.arange(NUM_CARDS, dtype=np.uint32)
     absent = np.uint32(2**31) * ~present
     keys |= absent[:, None]
@@ -142,6 +140,13 @@ def _shuffled(present: NDArray[np.bool_], k: int, rng: np.random.Generator) -> N
     cards = (keys[:, :, :longest] & _CARD).astype(np.uint8)
     cards[np.broadcast_to(np.arange(longest) >= counts[:, None, None], cards.shape)] = NO_CARD
     return cards.reshape(number * k, longest)
+
+
+def _random_keys(shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.uint32]:
+    """Numbers to sort by, whose highest bit and those of `_CARD` are free."""
+    keys = rng.integers(2**31, size=shape, dtype=np.uint32)
+    keys &= ~_CARD
+    return keys
 
 
 def _deal_known(hidden: Hidden, k: int, rng: np.random.Generator) -> Words:
@@ -203,19 +208,20 @@ def _fill(
     bars: NDArray[np.uint8],
     of_table: NDArray[np.intp],
     believed: NDArray[np.bool_],
+    rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
     """The card of each slot: (N, L).
 
     Args:
         hidden: what is known.
-        deck: (N, L) the loose cards of each table, shuffled.
+        deck: (N, L) the loose cards of each table, shuffled; written on.
         bars: (B, width) what the slots are barred to, width at most L.
         of_table: (N,) which of the B games each table is of.
         believed: (N,) in which tables lacks count.
+        rng: shuffles again.
     """
     cards = np.full_like(deck, NO_CARD)
     empty = np.ones(deck.shape, np.bool_)
-    left = np.ones(deck.shape, np.bool_)
     width = bars.shape[1]
     present = np.bincount(bars.ravel(), minlength=2 * _PLAYABLE)
     for bar in _BARS:
@@ -224,22 +230,32 @@ def _fill(
         in_row = bars == bar
         rows = np.flatnonzero(in_row.any(axis=1)[of_table] & (believed | (bar >= _PLAYABLE)))
         slots = in_row[of_table[rows]]
-        wanted = slots.sum(axis=1)
-        fits = left[rows]
+        decks = deck[rows]
         if bar & _PLAYABLE:
-            fits &= _playable(hidden, deck[rows], hidden.top[of_table[rows]])
+            fits = _playable(hidden, decks, hidden.top[of_table[rows]])
         else:
-            fits &= _BAR_OF_CARD[deck[rows]] & bar == 0
-            fits &= deck[rows] != NO_CARD
-        fits &= fits.cumsum(axis=1) <= wanted[:, None]
+            fits = (_BAR_OF_CARD[decks] & bar == 0) & (decks != NO_CARD)
+        fits &= fits.cumsum(axis=1) <= slots.sum(axis=1)[:, None]
         slots &= slots.cumsum(axis=1) <= fits.sum(axis=1)[:, None]
-        filled = np.zeros((len(rows), width), np.uint8)
-        filled[slots] = deck[rows][fits]
-        cards[rows, :width] = np.where(slots, filled, cards[rows, :width])
+        filled = cards[rows, :width]
+        filled[slots] = decks[fits]
+        cards[rows, :width] = filled
         empty[rows, :width] &= ~slots
-        left[rows] &= ~fits
+        # Cards that did not fit are now more likely to lie on top than others.
+        decks[fits] = NO_CARD
+        deck[rows] = _shuffled_again(decks, rng)
+    left = np.arange(deck.shape[1]) < empty.sum(axis=1)[:, None]
     cards[empty] = deck[left]
     return cards
+
+
+def _shuffled_again(deck: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Cards (n, L) in another random order, what is `NO_CARD` last."""
+    keys = _random_keys(deck.shape, rng)
+    keys |= deck
+    keys |= np.uint32(2**31) * (deck == NO_CARD)
+    keys.sort(axis=1)
+    return (keys & _CARD).astype(np.uint8)
 
 
 def _playable(hidden: Hidden, cards: NDArray[np.uint8], top: NDArray[np.intp]) -> NDArray[np.bool_]:
