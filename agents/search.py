@@ -76,7 +76,7 @@ class SearchAgent(Agent):
         margin: float = 1.0,
         value: str = "win",
         trust: float = 1.0,
-        max_decisions: int = 150,
+        max_decisions: int = 100,
     ) -> None:
         self.rollouts = whole_number("rollouts", rollouts, 1)
         self.policy = make_agent(rollout)
