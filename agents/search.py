@@ -55,8 +55,9 @@ class SearchAgent(Agent):
         candidates: actions looked at, at most, if the policy says what it likes.
         margin: standard errors of the gain, from 0.
         value: what a rollout counts: `win`, or `points`.
-        trust: in what share of the tables those who drew are taken to have had no card of the
-            colour (`uno_env.determinize.sample_tables`).
+        trust: in what share of the tables those who drew are taken to have had nothing to play
+            (`uno_env.determinize.sample_tables`).
+        no_wilds: whether that holds for wilds too.
         max_decisions: a rollout that goes on for longer counts as even.
 
     Raises:
@@ -75,7 +76,8 @@ class SearchAgent(Agent):
         candidates: int = 5,
         margin: float = 1.0,
         value: str = "win",
-        trust: float = 1.0,
+        trust: float = 0.95,
+        no_wilds: bool = True,
         max_decisions: int = 100,
     ) -> None:
         self.rollouts = whole_number("rollouts", rollouts, 1)
@@ -92,6 +94,7 @@ class SearchAgent(Agent):
         if not 0 <= trust <= 1:
             raise ValueError(f"trust={trust!r}: allowed is a number from 0 to 1")
         self.trust = trust
+        self.no_wilds = one_of("no_wilds", no_wilds, True, False)
         self.max_decisions = whole_number("max_decisions", max_decisions, 1)
 
     def act(
@@ -123,7 +126,7 @@ class SearchAgent(Agent):
 
     def tables(self, observation: NDArray[np.uint8], k: int, rng: np.random.Generator) -> GameBatch:
         """Tables to play out on: k for each row, the observer in seat 0."""
-        return sample_tables(observation, k, rng, trust=self.trust)
+        return sample_tables(observation, k, rng, trust=self.trust, no_wilds=self.no_wilds)
 
     def _search(
         self,

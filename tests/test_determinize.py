@@ -77,7 +77,9 @@ def test_a_table_is_seen_as_the_game_it_was_made_from(rules):
         number = batch.num_games
         for seat in (None, rng.integers(rules.num_players, size=number)):
             observation = batch.observe(seat)
-            tables = sample_tables(observation, 3, rng, trust=rng.choice([1.0, 0.5]))
+            tables = sample_tables(
+                observation, 3, rng, trust=rng.choice([1.0, 0.5]), no_wilds=seat is None
+            )
             assert tables.num_games == 3 * number
             assert np.array_equal(tables.observe(0), np.repeat(observation, 3, axis=0))
             assert (cards_on_the_table(tables) == 1).all()
@@ -165,6 +167,17 @@ def test_who_drew_on_a_colour_had_none():
         assert got == 0 or reds.max() >= 1
         doubtful = sample_tables(observation, 300, np.random.default_rng(got), trust=0.0)
         assert of_colour(doubtful, 1, 2).max() >= 2
+
+
+def test_who_drew_may_be_taken_to_have_had_no_wilds():
+    lack = [(15, 15, 15, 15), (15, 4, 15, 1)]
+    observation = table(hands=["R1 R2", "Y1 Y2 B1 W"], lack=lack, discard="R7", draw="B5 B6")
+    for no_wilds in (True, False):
+        rng = np.random.default_rng(0)
+        tables = sample_tables(observation, 500, rng, no_wilds=no_wilds)
+        assert np.array_equal(tables.observe(0), np.repeat(observation, 500, axis=0))
+        wilds = of_colour(tables, 1, 4)
+        assert wilds.max() == 1 if no_wilds else wilds.max() >= 2
 
 
 def test_lacks_are_trusted_as_often_as_asked():

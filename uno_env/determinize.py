@@ -242,7 +242,7 @@ class _Seen:
         state.lack[:] = self.by_seat(np.concatenate([own, lack], axis=1))
         return state
 
-    def hidden(self) -> Hidden:
+    def hidden(self, *, no_wilds: bool) -> Hidden:
         """What is to be filled in."""
         players = self.rules.num_players
         known = self["known"] @ _KIND_OF_FACE
@@ -262,6 +262,7 @@ class _Seen:
             playable=np.where(playable, self.on_turn, 0),
             top=self.top,
             bluff=self.rules.wild_draw_four == "bluff",
+            no_wilds=no_wilds,
         )
 
 
@@ -332,6 +333,7 @@ def sample_tables(
     rules: Rules | None = None,
     *,
     trust: float = 1.0,
+    no_wilds: bool = False,
 ) -> GameBatch:
     """Tables that fit all that a seat has seen: each gives seat 0 the observation it was made from.
 
@@ -342,8 +344,10 @@ def sample_tables(
       leaves open is shuffled.
     - Who drew on a colour is taken to have had no card of it then: only as many of its cards as it
       has got since can be of that colour. That is proof where one may draw only without a match,
-      and evidence elsewhere; hardly any player draws with a match in hand. `trust` says in what
-      share of the tables it counts. Where it leaves too few cards for a hand, it gives way.
+      and evidence elsewhere, for hardly any player draws with a match in hand; but one who kept
+      the card drawn may hold one more. `trust` says in what share of the tables it counts. Where
+      it leaves too few cards for a hand, it gives way. `no_wilds` says the same of wilds, which no
+      rule makes anybody play: bots do not save them, people may.
     - With two players the shuffle is exactly uniform over what all this allows. With more, the
       cards of which most is known are dealt first, which is nearly so.
     - If somebody else holds a card just drawn, one that may be played is in that hand.
@@ -355,6 +359,7 @@ def sample_tables(
         rng: the source of chance, the games' streams included.
         rules: those of the game, where they should be exact (see the module); they must fit.
         trust: 0 to 1.
+        no_wilds: whether who drew is taken to have had no wild either.
 
     Returns:
         B x k games, those of the first observation first; the observer has seat 0.
@@ -368,7 +373,7 @@ def sample_tables(
     k = whole_number("k", k, 1)
     if not 0 <= trust <= 1:
         raise ValueError(f"trust={trust!r}: allowed is a number from 0 to 1")
-    dealt = deal_hidden(seen.hidden(), k, rng, trust)
+    dealt = deal_hidden(seen.hidden(no_wilds=no_wilds), k, rng, trust)
     of_table = np.repeat(np.arange(len(seen.rows)), k)
     state = seen.state().take(of_table)
     every = np.arange(state.num_games)

@@ -19,7 +19,6 @@ from uno_env.game.cards import (
     CARD_KIND,
     KIND_OF_TEXT,
     NO_CARD,
-    NO_COLOUR,
     NUM_CARDS,
     NUM_COLOURED_SYMBOLS,
     NUM_COLOURS,
@@ -29,17 +28,16 @@ from uno_env.game.cards import (
 )
 from uno_env.game.state import LACK_CAP
 
-_PLAYABLE = 1 << NUM_COLOURS
-"""A bit beside those of the colours that a slot is barred to: barred to what cannot be played."""
+_COLOURS_AND_WILDS = NUM_COLOURS + 1
+_PLAYABLE = 1 << _COLOURS_AND_WILDS
+"""A bit beside those of colours and wilds that slots are barred to: barred to what is unplayable."""
 _BARS = sorted(range(1, 2 * _PLAYABLE), key=lambda bars: (bars & _PLAYABLE, bars.bit_count()))[::-1]
 """What slots may be barred to, most first."""
 _CARD = np.uint32(127)
 """The low bits of a sort key, which say the card."""
-_COLOURS_AND_WILDS = NUM_COLOURS + 1
-_BAR_OF_CARD: NDArray[np.uint8] = np.where(
-    CARD_COLOUR == NO_COLOUR, 0, np.left_shift(1, CARD_COLOUR)
-).astype(np.uint8)
-"""The bit of each card's colour, by card; 0 for wilds and `NO_CARD`: (113,)."""
+_BAR_OF_CARD: NDArray[np.uint8] = np.left_shift(1, CARD_COLOUR).astype(np.uint8)
+_BAR_OF_CARD[NO_CARD] = 255
+"""The bit of each card's colour, or of wilds, by card; all for `NO_CARD`: (113,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,8 @@ class Hidden:
     """(B,) the top faces."""
     bluff: bool
     """Whether a Wild Draw 4 may always be played."""
+    no_wilds: bool
+    """Whether who drew on a colour is taken to have had no wild either."""
 
     def loose_sizes(self) -> NDArray[np.intp]:
         """(B, P - 1) loose cards in each hand."""
@@ -186,6 +186,9 @@ def _bars(hidden: Hidden, loose_sizes: NDArray[np.intp]) -> NDArray[np.uint8]:
     The first slots of a hand are its newest cards. Who drew on a colour had none of it then, so
     all slots but for as many as it has got cards since are barred to that colour.
     """
+    shown = hidden.lack.astype(np.intp)
+    if hidden.no_wilds:
+        shown = np.concatenate([shown, shown.max(axis=2, keepdims=True)], axis=2)
     width = int(loose_sizes.sum(axis=1).max(initial=0))
     bars = np.zeros((len(loose_sizes), width), np.uint8)
     stops = loose_sizes.cumsum(axis=1)
@@ -193,9 +196,9 @@ def _bars(hidden: Hidden, loose_sizes: NDArray[np.intp]) -> NDArray[np.uint8]:
     for place in range(loose_sizes.shape[1]):
         age = slots - (stops[:, place] - loose_sizes[:, place])[:, None]
         theirs = (age >= 0) & (slots < stops[:, place, None])
-        for colour in range(NUM_COLOURS):
-            shown = hidden.lack[:, place, colour, None].astype(np.intp)
-            barred = theirs & (shown > 0) & (age >= LACK_CAP - shown)
+        for colour in range(shown.shape[2]):
+            drew = shown[:, place, colour, None]
+            barred = theirs & (drew > 0) & (age >= LACK_CAP - drew)
             bars |= barred.view(np.uint8) << np.uint8(colour)
         first = theirs & (age == 0) & (hidden.playable == place + 1)[:, None]
         bars[first] = _PLAYABLE
@@ -234,7 +237,7 @@ def _fill(
         if bar & _PLAYABLE:
             fits = _playable(hidden, decks, hidden.top[of_table[rows]])
         else:
-            fits = (_BAR_OF_CARD[decks] & bar == 0) & (decks != NO_CARD)
+            fits = _BAR_OF_CARD[decks] & bar == 0
         fits &= fits.cumsum(axis=1) <= slots.sum(axis=1)[:, None]
         slots &= slots.cumsum(axis=1) <= fits.sum(axis=1)[:, None]
         filled = cards[rows, :width]
