@@ -18,8 +18,8 @@ from uno_env.game.checks import one_of, whole_number
 from uno_env.game.engine import GameBatch
 from uno_env.game.observation import LAYOUT, OBSERVATION_SIZE
 from uno_env.game.state import Phase
+from uno_env.seen import RULES
 
-_RULES = slice(LAYOUT["num_players"].start, LAYOUT["partners"].stop)
 _OVER = LAYOUT["phase"].start + Phase.OVER
 _OWN_SIZE = LAYOUT["hand_sizes"].start
 _MOST_STAGES = 4
@@ -115,7 +115,7 @@ class SearchAgent(Agent):
         if not rows.size:
             return actions
         # Tables played side by side are under the same rules.
-        _, group = np.unique(seen[rows, _RULES], axis=0, return_inverse=True)
+        _, group = np.unique(seen[rows, RULES], axis=0, return_inverse=True)
         for number in range(int(group.max()) + 1):
             some = rows[group.ravel() == number]
             size = max(1, _VALUES // self.rollouts)

@@ -30,7 +30,7 @@ from uno_env.game.state import LACK_CAP
 
 _COLOURS_AND_WILDS = NUM_COLOURS + 1
 _PLAYABLE = 1 << _COLOURS_AND_WILDS
-"""A bit beside those of colours and wilds that slots are barred to: barred to what is unplayable."""
+"""A bit beside those of colours and wilds that slots are barred to: barred to the unplayable."""
 _BARS = sorted(range(1, 2 * _PLAYABLE), key=lambda bars: (bars & _PLAYABLE, bars.bit_count()))[::-1]
 """What slots may be barred to, most first."""
 _CARD = np.uint32(127)
