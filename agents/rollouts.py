@@ -39,6 +39,7 @@ def play_out(
     rng: np.random.Generator,
     *,
     max_decisions: int,
+    longest: float = 0.0,
     points: bool = False,
 ) -> None:
     """Play games to the end of their rounds and note what they were worth to the `OBSERVER`.
@@ -48,24 +49,30 @@ def play_out(
 
     Args:
         parts: the games; taken one after the other as there is room for them.
-        values: where values go.
+        values: where values go, one for each game.
         policy: who plays all seats.
         rng: the policy's chance.
         max_decisions: rounds that go on for longer are cut off.
+        longest: the share of the rounds that may be cut off once all others are over: few games
+            take as long for a step as hundreds.
         points: whether points count.
     """
     waiting = iter(parts)
+    left = values.size
     live = _take_in(None, waiting)
     while live is not None:
         _step(live, policy, rng)
         over = live.batch.done | (live.age >= max_decisions)
         count = int(np.count_nonzero(over))
+        if live.at.size == left and left - count <= longest * values.size:
+            over[:] = True
+            count = left
         # Games that are over cost little, and moving the others costs something too.
         if 4 * count < over.size:
             continue
         _note(live, over, values, points)
-        left = live.take(~over) if count < over.size else None
-        live = _take_in(left, waiting)
+        left -= count
+        live = _take_in(live.take(~over) if count < over.size else None, waiting)
 
 
 @dataclass(slots=True)

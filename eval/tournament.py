@@ -317,7 +317,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "agents",
         nargs="+",
         metavar="BOT",
-        help="a bot's name, a policy file ending in .safetensors, or module:object",
+        help="a bot's name, with settings as in search:rollouts=512, a policy file ending in "
+        ".safetensors, or module:object",
     )
     add_play_options(parser)
     parser.add_argument(

@@ -306,7 +306,7 @@ def test_rollouts_end_as_the_games_do(monkeypatch, room, points):
     parts = [
         Part(tables.take(at), actions[at], at + 2) for at in np.split(np.arange(30), [3, 10, 11])
     ]
-    values = np.full(33, -9, np.float32)
+    values = np.full(33, -9, np.float32)  # three belong to nobody
     play_out(iter(parts), values, greedy, rng, max_decisions=10_000, points=points)
     assert (values[[0, 1, 32]] == -9).all()
     while not tables.done.all():
@@ -314,6 +314,24 @@ def test_rollouts_end_as_the_games_do(monkeypatch, room, points):
     won = tables.winner == 0
     expected = tables.points[:, 0] - tables.points[:, 1:].mean(axis=1) if points else won
     assert np.allclose(values[2:32], expected)
+
+
+def test_the_longest_rollouts_may_be_cut_off():
+    greedy, rng = make_agent("greedy"), np.random.default_rng(0)
+    cut = []
+    for longest in (0, 0.2, 1):
+        batch = GameBatch(num_games=100)
+        parts = [
+            Part(batch.take(at), batch.legal[at].argmax(axis=1), at)
+            for at in np.split(np.arange(100), 5)
+        ]
+        values = np.full(100, -9, np.float32)
+        play_out(parts, values, greedy, rng, max_decisions=1000, longest=longest)
+        assert np.isin(values, [0, 0.5, 1]).all()
+        cut.append(int((values == 0.5).sum()))
+    assert cut[0] == 0
+    assert 10 < cut[1] <= 20
+    assert cut[2] == 100
 
 
 def test_long_rollouts_count_as_even():
