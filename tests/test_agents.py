@@ -320,7 +320,7 @@ def test_known_agents():
 
 def test_unknown_agent():
     with pytest.raises(
-        ValueError, match=r"unknown agent 'gredy': known are expert, greedy, keen.*\.safeten"
+        ValueError, match=r"unknown agent 'gredy': known are expert, greedy, keen, .*\.safeten"
     ):
         make_agent("gredy")
 
