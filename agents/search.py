@@ -42,7 +42,8 @@ class SearchAgent(Agent):
     - It looks at the prior's choice and the few other actions that the prior likes most, or at all
       legal ones if the prior cannot say (`Agent.preferences`).
     - Every action is played out on the same tables: the same hands, the same draw pile, the same
-      stream of chance. What differs between two actions is then mostly their own doing.
+      stream of chance. What differs between two actions is then mostly their own doing. (What the
+      policy leaves to chance is drawn anew for each.)
     - Tables come in stages, each as many as all before. After a stage those actions are dropped
       that are worse than the best by more than a standard error of the paired difference, and all
       but the better half; the prior's choice is not, unless it is behind without a doubt.
