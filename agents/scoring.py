@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -67,17 +67,31 @@ class ScoringAgent(Agent):
         rng: np.random.Generator,
     ) -> NDArray[np.intp]:
         """See `Agent.act`."""
-        legal = LegalActions.of(mask)
-        players = observation[:, LAYOUT["num_players"]].argmax(axis=1) + MIN_PLAYERS
         actions = np.empty(len(observation), np.intp)
-        # All of a batch sit at tables of one size, unless somebody mixes them.
-        for number in np.unique(players):
-            some = np.flatnonzero(players == number)
-            if len(some) == len(observation):
-                return legal.highest(self.scores(Sight(observation, int(number)), legal))
-            part = LegalActions.of(mask[some])
-            actions[some] = part.highest(self.scores(Sight(observation[some], int(number)), part))
+        for rows, legal, scores in self._scored(observation, mask):
+            actions[rows] = legal.highest(scores)
         return actions
+
+    def preferences(
+        self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """See `Agent.preferences`: the scores."""
+        liked = np.full(mask.shape, -np.inf, np.float32)
+        for rows, legal, scores in self._scored(observation, mask):
+            liked[rows[legal.rows], legal.actions] = scores
+        return liked
+
+    def _scored(
+        self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]
+    ) -> Iterator[tuple[NDArray[np.intp], LegalActions, Floats]]:
+        """The rows of each size of table, with their legal actions and the scores of these."""
+        players = observation[:, LAYOUT["num_players"]].argmax(axis=1) + MIN_PLAYERS
+        for number in np.unique(players).tolist():
+            rows = np.flatnonzero(players == number)
+            # All of a batch sit at tables of one size, unless somebody mixes them.
+            some = slice(None) if len(rows) == len(players) else rows
+            legal = LegalActions.of(mask[some])
+            yield rows, legal, self.scores(Sight(observation[some], number), legal)
 
     def scores(self, sight: Sight, legal: LegalActions) -> Floats:
         """What each legal action is worth: (L,) float32."""

@@ -76,7 +76,7 @@ class SearchAgent(Agent):
         self,
         *,
         rollouts: int = 128,
-        rollout: Agent | str = "greedy",
+        rollout: Agent | str = "expert",
         candidates: int = 5,
         margin: float = 1.0,
         value: str = "win",

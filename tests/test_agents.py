@@ -371,3 +371,21 @@ def test_policy_file_plays(tmp_path):
     assert play([warm, make_agent("greedy")], deals=20, max_decisions=300).rounds == 40
     with pytest.raises(ValueError, match="temperature=-1"):
         PolicyAgent(agent.policy, temperature=-1)
+
+
+@pytest.mark.parametrize("name", ["greedy", "thrifty", "watcher", "expert"])
+def test_a_bot_plays_what_it_says_it_likes_most(name):
+    agent = make_agent(name)
+    tables = [GameBatch(Rules.preset("official", num_players=n), 60, seed=n) for n in (2, 5)]
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        observation = np.concatenate([table.observe() for table in tables])
+        mask = np.concatenate([table.legal for table in tables])
+        live = mask.any(axis=1)
+        observation, mask = observation[live], mask[live]
+        liked = np.where(mask, agent.preferences(observation, mask), -np.inf)
+        actions = agent.act(observation, mask, rng)
+        assert (actions == liked.argmax(axis=1)).all()
+        for table in tables:
+            rows = np.flatnonzero(~table.done)
+            table.step(agent.act(table.observe(where=rows), table.legal_of(rows), rng), rows)

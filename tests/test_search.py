@@ -99,7 +99,7 @@ def test_chance_comes_from_the_generator_alone():
 def test_every_action_meets_the_same_tables(monkeypatch):
     stub = Stub(monkeypatch)
     batch = GameBatch("angry_birds", 12, seed=2)
-    agent = SearchAgent(rollouts=8)
+    agent = SearchAgent(rollout="greedy", rollouts=8)
     agent.act(batch.observe(), batch.legal, np.random.default_rng(0))
     [[part]] = stub.stages
     state = part.batch.state
@@ -121,7 +121,7 @@ def test_every_action_meets_the_same_tables(monkeypatch):
 
 def test_it_looks_at_the_likeliest(monkeypatch):
     stub = Stub(monkeypatch)
-    decide(SearchAgent(rollouts=4, candidates=3), **FIVE)
+    decide(SearchAgent(rollout="greedy", rollouts=4, candidates=3), **FIVE)
     assert np.flatnonzero(stub.counts()[0]).tolist() == sorted(WITHOUT_DRAWING[:3])
     # Without preferences it looks at all.
     decide(SearchAgent(rollouts=4, candidates=3, rollout="keen"), **FIVE)
@@ -134,7 +134,7 @@ def test_the_budget_is_kept(monkeypatch, rollouts):
     stub = Stub(monkeypatch, lambda actions, rng: rng.random(len(actions)) < 0.5)
     for seed in range(8):
         stub.stages.clear()
-        decide(SearchAgent(rollouts=rollouts), seed, **FIVE)
+        decide(SearchAgent(rollout="greedy", rollouts=rollouts), seed, **FIVE)
         total = np.sum(stub.counts(), axis=0)
         assert total.max() <= rollouts
         assert total[WITHOUT_DRAWING[0]] == total.max()
@@ -150,7 +150,7 @@ def test_losers_are_dropped_early(monkeypatch):
         return rng.random(len(actions)) < chance
 
     stub = Stub(monkeypatch, worth)
-    assert decide(SearchAgent(rollouts=256), **FIVE) == "R3"
+    assert decide(SearchAgent(rollout="greedy", rollouts=256), **FIVE) == "R3"
     first, *later = stub.counts()
     assert first[loser] == stages(256)[0] == 32
     assert all(stage[loser] == 0 for stage in later)
@@ -164,7 +164,9 @@ def test_losers_are_dropped_early(monkeypatch):
 def test_it_stays_with_the_prior_where_nothing_is_sure(monkeypatch):
     """Among five actions that are alike one nearly always looks better than the prior's choice."""
     Stub(monkeypatch, lambda actions, rng: rng.random(len(actions)) < 0.5)
-    agents_by_margin = {margin: SearchAgent(rollouts=64, margin=margin) for margin in (0, 1, 3)}
+    agents_by_margin = {
+        margin: SearchAgent(rollout="greedy", rollouts=64, margin=margin) for margin in (0, 1, 3)
+    }
     left = {
         margin: sum(decide(agent, seed, **FIVE) != "R5" for seed in range(24))
         for margin, agent in agents_by_margin.items()
@@ -173,12 +175,12 @@ def test_it_stays_with_the_prior_where_nothing_is_sure(monkeypatch):
     assert left[3] <= 2
     assert left[0] >= 12
     Stub(monkeypatch)  # all alike on every table
-    assert decide(SearchAgent(rollouts=64, margin=0), **FIVE) == "R5"
+    assert decide(SearchAgent(rollout="greedy", rollouts=64, margin=0), **FIVE) == "R5"
 
 
 def test_a_gain_that_is_sure_is_taken(monkeypatch):
     Stub(monkeypatch, lambda actions, rng: actions == WITHOUT_DRAWING[4])
-    assert decide(SearchAgent(rollouts=64), **FIVE) == "R1"
+    assert decide(SearchAgent(rollout="greedy", rollouts=64), **FIVE) == "R1"
 
 
 def test_races_pair_what_met_the_same_tables():
