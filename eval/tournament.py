@@ -67,7 +67,7 @@ from uno_env.game.rules import Rules
 
 __all__ = ["BASELINES", "Tournament", "benchmark", "format_table", "load", "round_robin"]
 
-BASELINES = ("random", "keen", "greedy")
+BASELINES = ("random", "keen", "greedy", "expert")
 """Whom `benchmark` plays against by default."""
 
 
