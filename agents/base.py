@@ -27,6 +27,9 @@ class Agent(ABC):
     """Whether it looks at what its seat may not know: its observations are then (B, FULL_SIZE), as
     `GameBatch.observe_all` gives them."""
 
+    interactive: ClassVar[bool] = False
+    """Whether it asks a person, so that its tables cannot be left alone."""
+
     @abstractmethod
     def act(
         self,

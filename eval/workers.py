@@ -37,7 +37,7 @@ def play_pieces(
     Args:
         table: what is played.
         pieces: the pieces, in the order in which they are begun.
-        jobs: processes. With one, this one plays.
+        jobs: processes. With one, or where a person plays, this one plays.
         progress: is told how far all of them have come.
         wanted: is asked before a piece is begun; one that is not wanted is left out.
 
@@ -52,7 +52,8 @@ def play_pieces(
             told = over + now
             progress(told, total)
 
-    played = _here if jobs == 1 or len(pieces) < 2 else _in_processes
+    asks = any(agent.interactive for lineup in table.lineups for agent in lineup)
+    played = _here if jobs == 1 or len(pieces) < 2 or asks else _in_processes
     for piece, outcome in played(table, pieces, jobs, within, wanted):
         over += piece.rounds
         within(0)

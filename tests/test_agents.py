@@ -19,8 +19,12 @@ from uno_env.policy import Policy, weight_shapes
 
 QUICK = {"search": "search:rollouts=2,max_decisions=6"}
 """Settings for the bots that take their time."""
-NAMES = sorted(QUICK.get(name, name) for name, kind in known_agents().items() if not kind.cheats)
-"""All that do not cheat; those who do are in `test_search`."""
+NAMES = sorted(
+    QUICK.get(name, name)
+    for name, kind in known_agents().items()
+    if not (kind.cheats or kind.interactive)
+)
+"""All but those who cheat (in `test_search`) and people (in `test_human`)."""
 LADDER = ("random", "keen", "greedy", "thrifty", "watcher", "expert")
 IDLE = (Action.DRAW, Action.KEEP)
 
@@ -320,7 +324,7 @@ def test_known_agents():
 
 def test_unknown_agent():
     with pytest.raises(
-        ValueError, match=r"unknown agent 'gredy': known are expert, greedy, keen, .*\.safeten"
+        ValueError, match=r"unknown agent 'gredy': known are expert, greedy, human, keen, .*\.safeten"
     ):
         make_agent("gredy")
 

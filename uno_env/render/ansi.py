@@ -54,6 +54,7 @@ def render(
     last: tuple[int, int] | None = None,
     names: Sequence[str] | None = None,
     colour: bool = True,
+    dealer: bool = True,
 ) -> str:
     """The table as lines of text, seen by the seat to act: of the other hands only the size.
 
@@ -62,6 +63,7 @@ def render(
         last: the seat that acted last, and the id of its action.
         names: what to call each seat; ``player_0`` ... by default.
         colour: with ANSI colour codes.
+        dealer: with a note of who dealt.
 
     Raises:
         ValueError: not one name per seat, or `last` is no seat with an action.
@@ -79,7 +81,7 @@ def render(
             f"{brush.bold('UNO')}  {position.rules}",
             _table(position, brush),
             "",
-            *_seats(position, called, brush),
+            *_seats(position, called, brush, dealer),
             "",
             "; ".join(events),
         ]
@@ -100,7 +102,7 @@ def _table(position: Position, brush: _Brush) -> str:
     )
 
 
-def _seats(position: Position, called: list[str], brush: _Brush) -> list[str]:
+def _seats(position: Position, called: list[str], brush: _Brush, dealer: bool) -> list[str]:
     width = max(map(len, called))
     lines = []
     for seat, hand in enumerate(position.hands):
@@ -113,7 +115,7 @@ def _seats(position: Position, called: list[str], brush: _Brush) -> list[str]:
             note
             for note, holds in (
                 ("UNO said", position.said and seat == position.on_turn),
-                ("dealer", seat == position.dealer),
+                ("dealer", dealer and seat == position.dealer),
             )
             if holds
         ]
