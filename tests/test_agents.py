@@ -324,7 +324,7 @@ def test_known_agents():
 
 def test_unknown_agent():
     with pytest.raises(
-        ValueError, match=r"unknown agent 'gredy': known are expert, greedy, human, keen, .*\.safeten"
+        ValueError, match=r"unknown agent 'gredy': known are expert, greedy, human, .*\.safeten"
     ):
         make_agent("gredy")
 
