@@ -117,7 +117,7 @@ def test_a_killed_process_is_replaced(tmp_path):
 def test_a_process_that_always_dies_costs_its_piece_alone(tmp_path):
     path, options = tmp_path / "out", {**PLAY, "deals": 20}
     bots = ["keen", "greedy", Killed(tmp_path / "marker", always=True)]
-    with pytest.raises(workers.WorkerError, match=r"deals 0 to 9 of match \d died 2 times"):
+    with pytest.raises(workers.WorkerError, match=r"deals \d+ to \d+ of match \d died 2"):
         round_robin(bots, out=path, jobs=2, **options)
     assert len([*(path / "pieces").iterdir()]) >= 1
     bots[2].always = False

@@ -83,13 +83,13 @@ def test_format_table():
 
 def test_benchmark():
     result = benchmark("greedy", deals=60, seed=1)
-    assert (result.rows, result.columns) == (("greedy",), ("random", "keen", "greedy"))
+    assert (result.rows, result.columns) == (("greedy",), ("random", "keen", "greedy", "expert"))
     assert result.win_rate(0, 2).value == 0.5
     alone = play([make_agent("greedy"), make_agent("keen")], deals=60, seed=1)
     assert result.win_rate(0, 1) == alone.win_rate()
     head, row, *_ = format_table(result).splitlines()
-    assert head.split() == ["random", "keen", "greedy", "overall"]
-    assert len(numbers(row)) == 4
+    assert head.split() == ["random", "keen", "greedy", "expert", "overall"]
+    assert len(numbers(row)) == 5
 
 
 def test_benchmark_against_one_and_with_more_players():
