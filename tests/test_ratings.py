@@ -173,9 +173,7 @@ def test_intervals_hold_the_long_run():
 )
 def test_intervals_hold_the_long_run_in_200_tournaments(rules, deals, long_run, games):
     held = coverage(["keen", "greedy", Mostly()], rules, 200, deals, long_run, games=games)
-    # A kind with one figure a tournament strays by 3%, and the first seat's interval, which counts
-    # one single round in among so many of each deal, is a little wide.
-    assert all(0.91 <= share <= 0.99 for share in held.values()), held
+    assert all(0.92 <= share <= 0.98 for share in held.values()), held
     assert 0.93 <= np.mean([*held.values()]) <= 0.97, held
 
 
