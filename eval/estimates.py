@@ -75,15 +75,16 @@ class Estimate:
         return f"{100 * self.value:.1f} ± {100 * self.margin:.1f}"
 
 
-def estimate(per_deal: NDArray[np.float64]) -> Estimate:
+def estimate(per_deal: NDArray[np.float64], rounds: float = 1.0) -> Estimate:
     """The mean of shares that were measured deal by deal, each deal an observation of its own.
 
     The interval is Wilson's for as many independent trials as have the spread that was found. One
-    deal more, spread like a single trial, is counted in, so that a handful of deals that happen to
-    agree does not look certain.
+    deal more, spread like so many independent rounds, is counted in, so that a handful of deals
+    that happen to agree does not look certain.
 
     Args:
         per_deal: (D,) float64, values from 0 to 1.
+        rounds: of each deal, where they are many and nearly independent.
 
     Raises:
         ValueError: no deals.
@@ -93,7 +94,7 @@ def estimate(per_deal: NDArray[np.float64]) -> Estimate:
         raise ValueError("an estimate needs at least one deal")
     mean = float(per_deal.mean())
     single = mean * (1 - mean)
-    squares = float(np.square(per_deal - mean).sum()) + single
+    squares = float(np.square(per_deal - mean).sum()) + single / rounds
     trials = single * deals**2 / squares if 0 < mean < 1 else deals
     centre = (mean + _Z**2 / (2 * trials)) / (1 + _Z**2 / trials)
     half = math.sqrt(single / trials + (_Z / (2 * trials)) ** 2) * _Z / (1 + _Z**2 / trials)

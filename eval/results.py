@@ -210,7 +210,7 @@ def first_seat(matches: Sequence[MatchResult]) -> Estimate:
     """The share of rounds won by whoever had the first decision."""
     sums, rounds = pooled(matches, lambda match: match.rows.winner == match.rows.first)
     if not matches[0].games:
-        return estimate(sums / rounds)
+        return estimate(sums / rounds, float(rounds.mean()))
     mean = mean_per_round(sums, rounds)
     return Estimate(mean.value, max(mean.low, 0.0), min(mean.high, 1.0))
 
