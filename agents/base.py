@@ -1,4 +1,4 @@
-"""What every bot is: an `Agent`; and the two ways most of them choose.
+"""What every bot is: an `Agent`.
 
 A new bot is one file in this folder with one subclass of `Agent` that has a `name`; nothing else
 has to be changed for `make_agent` and the command lines to know it.
@@ -7,7 +7,6 @@ has to be changed for `make_agent` and the command lines to know it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -62,61 +61,3 @@ class Agent(ABC):
             mask: as for `act`.
         """
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class LegalActions:
-    """The legal actions of B rows one after the other, L in all: a mask made short.
-
-    Raises:
-        ValueError: a row without a legal action.
-    """
-
-    rows: NDArray[np.intp]
-    """(L,) the row that each belongs to, ascending."""
-    actions: NDArray[np.intp]
-    """(L,) action ids, ascending within a row."""
-    counts: NDArray[np.intp]
-    """(B,) how many each row has."""
-    starts: NDArray[np.intp]
-    """(B,) where each row begins."""
-
-    @classmethod
-    def of(cls, mask: NDArray[np.bool_]) -> LegalActions:
-        """From a mask (B, A) bool."""
-        rows, actions = np.divmod(np.flatnonzero(mask), mask.shape[1])
-        counts = np.bincount(rows, minlength=len(mask))
-        if not counts.all():
-            raise ValueError(f"row {int(counts.argmin())} of the mask has no legal action")
-        return cls(rows, actions, counts, np.cumsum(counts) - counts)
-
-    def uniform(self, rng: np.random.Generator) -> NDArray[np.intp]:
-        """One action of each row, all alike: (B,) intp."""
-        chosen = (rng.random(len(self.counts)) * self.counts).astype(np.intp)
-        return self.actions[self.starts + chosen]
-
-    def best(self, values: NDArray[np.int64]) -> NDArray[np.intp]:
-        """The action of each row with the highest value, among equals the lowest id: (B,) intp.
-
-        Args:
-            values: (L,) int64, what each action is worth.
-        """
-        if not self.counts.size:
-            return self.actions
-        span = int(self.actions.max()) + 1
-        keys = values * span - self.actions
-        return -np.maximum.reduceat(keys, self.starts) % span
-
-    def highest(self, values: NDArray[np.float32]) -> NDArray[np.intp]:
-        """The action of each row with the highest value, among equals the lowest id: (B,) intp.
-
-        Args:
-            values: (L,) float32, what each action is worth; no NaN.
-        """
-        if not self.counts.size:
-            return self.actions
-        top = np.maximum.reduceat(values, self.starts)
-        # The highest of all rows together, each row's first found where the row number steps.
-        hits = np.flatnonzero(values == top[self.rows])
-        first = np.append(True, np.diff(self.rows[hits]) > 0)
-        return self.actions[hits[first]]

@@ -20,7 +20,7 @@ class ExpertAgent(ScoringAgent):
     - It minds its hand in more detail: two cards left of which one follows, how many colours there
       are, other wilds beside the one played, and which action cards to hold back until they hit.
 
-    `agents.features` says what each feature means, and ``python -m eval.tune expert`` found what
+    `uno_env.features` says what each feature means, and ``python -m eval.tune expert`` found what
     they count, but for two that are set by hand: `bluff`, which the rules that it tunes under rule
     out, and `points_lowest_one`, which is for points and not for rounds.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import Agent, LegalActions
+from agents.base import Agent
 from uno_env.game.actions import NUM_ACTIONS, Action
 from uno_env.game.cards import (
     NUM_COLOURED_SYMBOLS,
@@ -15,6 +15,7 @@ from uno_env.game.cards import (
     Symbol,
 )
 from uno_env.game.observation import LAYOUT, POINTS_UNIT, SWITCH_PLACES
+from uno_env.legal_actions import LegalActions
 
 _FIRST, _NEVER, _PLAY = 10_000, -10_000, 100
 _WILD_ORDER = {Symbol.WILD_DRAW_FOUR: 3, Symbol.WILD: 2, Symbol.KING_PIG: 1}

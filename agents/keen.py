@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import Agent, LegalActions
+from agents.base import Agent
 from uno_env.game.actions import Action
+from uno_env.legal_actions import LegalActions
 
 
 class KeenAgent(Agent):

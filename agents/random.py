@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import Agent, LegalActions
+from agents.base import Agent
+from uno_env.legal_actions import LegalActions
 
 
 class RandomAgent(Agent):

@@ -8,13 +8,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import Agent, LegalActions
-from agents.features import NAMES, features, features_of_keeping
-from agents.sight import Floats, Sight
+from agents.base import Agent
+from uno_env.features import NAMES, features, features_of_keeping
 from uno_env.game.actions import NUM_ACTIONS, Action
 from uno_env.game.cards import NUM_COLOURS, NUM_FACES
 from uno_env.game.observation import LAYOUT
 from uno_env.game.rules import MIN_PLAYERS
+from uno_env.legal_actions import LegalActions
+from uno_env.sight import Floats, Sight
 
 Weights = Mapping[str, tuple[float, float]]
 """By feature: what it counts at a table of two, and at a larger one."""
@@ -39,7 +40,7 @@ class ScoringAgent(Agent):
     opening wild the colour it holds most of. It leaves nothing to chance.
 
     Args:
-        weights: others than those of the bot, (2, K) in the order of `agents.features.NAMES`: at a
+        weights: others than those of the bot, (2, K) in the order of `uno_env.features.NAMES`: at a
             table of two, and at a larger one.
 
     Raises:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import make_agent
-from agents.base import Agent, LegalActions
+from agents.base import Agent
 from agents.rollouts import ROOM, Part, play_out
 from uno_env.determinize import sample_tables
 from uno_env.game.actions import Action
@@ -18,6 +18,7 @@ from uno_env.game.checks import one_of, whole_number
 from uno_env.game.engine import GameBatch
 from uno_env.game.observation import LAYOUT, OBSERVATION_SIZE
 from uno_env.game.state import Phase
+from uno_env.legal_actions import LegalActions
 from uno_env.seen import RULES
 
 _OVER = LAYOUT["phase"].start + Phase.OVER

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from agents.scoring import ScoringAgent, Weights
-from agents.sight import Floats, Sight
+from uno_env.sight import Floats, Sight
 
 _MANY = 5
 """Who still has so many cards after a Wild Draw 4 may well have bluffed."""

@@ -26,17 +26,17 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from agents import Agent, known_agents, make_agent
-from agents.base import LegalActions
-from agents.features import NAMES, features, features_of_keeping
 from agents.scoring import ScoringAgent
-from agents.sight import Sight
 from eval.command import CommandParser, whole_number
 from eval.estimates import estimate
 from eval.match import play_all
+from uno_env.features import NAMES, features, features_of_keeping
 from uno_env.game.actions import Action
 from uno_env.game.cards import NUM_FACES
 from uno_env.game.engine import GameBatch
 from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
+from uno_env.legal_actions import LegalActions
+from uno_env.sight import Sight
 
 BY_HAND = frozenset({"bluff", "points_lowest_one"})
 """Features whose weights stay: they are about other rules than those tuned under, or about points

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from agents import Agent, known_agents, make_agent
-from agents.base import LegalActions
 from agents.policy import PolicyAgent
 from eval.match import play
 from uno_env import ACTIONS, GameBatch, Position, Rules
 from uno_env.game.actions import NUM_ACTIONS, Action
 from uno_env.game.rules import PRESETS
+from uno_env.legal_actions import LegalActions
 from uno_env.policy import Policy, weight_shapes
 
 QUICK = {"search": "search:rollouts=2,max_decisions=6"}

@@ -5,19 +5,19 @@ import pytest
 from test_agents import Watched, decide
 
 from agents import Agent, known_agents, make_agent
-from agents.base import LegalActions
 from agents.expert import ExpertAgent
-from agents.features import FEATURES, NAMES, features
 from agents.forgetful import forgetful
 from agents.scoring import ScoringAgent, as_array
-from agents.sight import Sight
 from agents.watcher import WatcherAgent
 from eval.match import play
 from uno_env import ACTIONS, GameBatch, Position, Rules
+from uno_env.features import FEATURES, NAMES, features
 from uno_env.game.actions import NUM_ACTIONS, Action
 from uno_env.game.cards import Colour
 from uno_env.game.rules import PRESETS
+from uno_env.legal_actions import LegalActions
 from uno_env.policy import COLOUR_INPUTS, COLOUR_OUTPUTS
+from uno_env.sight import Sight
 
 SCORING = sorted(name for name, kind in known_agents().items() if issubclass(kind, ScoringAgent))
 MANY = "Y5 Y6 Y7 Y8 Y9 Y0 B6"

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import eval.tune
-from agents.base import LegalActions
 from agents.expert import ExpertAgent
-from agents.features import NAMES
 from eval.tune import BY_HAND, Found, Tables, Tuning, main
 from uno_env import Rules
+from uno_env.features import NAMES
 from uno_env.game.actions import NUM_ACTIONS, Action
+from uno_env.legal_actions import LegalActions
 
 SMALL = {"rounds": 30, "deals": 2, "seed": 1}
 

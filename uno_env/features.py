@@ -1,4 +1,4 @@
-"""What speaks for and against a play, as numbers: the features that `agents.scoring` adds up.
+"""What speaks for and against a play, as numbers, which bots weigh and networks learn from.
 
 Every feature is about its size from 0 to 1, is 0 where what it speaks of does not arise, and treats
 the four colours alike. *Left* is what the hand holds after the play, *next* the player who acts
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.sight import LOGS, NEXT_PLACE, Floats, Sight
 from uno_env.game.cards import NUM_COLOURED_SYMBOLS, NUM_COLOURS, NUM_FACES, NUM_SYMBOLS, Symbol
 from uno_env.game.observation import LAYOUT, SWITCH_PLACES
 from uno_env.game.state import LACK_CAP, Phase
+from uno_env.sight import LOGS, NEXT_PLACE, Floats, Sight
 
 FEATURES = {
     # The hand.
