@@ -391,7 +391,7 @@ def test_a_small_run_writes_its_folder_and_plays(tmp_path: Path) -> None:
     path = train(Arguments(out=run, rules="classic", num_players=3, **SMALL))
     assert path == run / "policy.safetensors"
     arguments = json.loads((run / "arguments.json").read_text())
-    assert arguments["rules"] == "classic"
+    assert arguments["rules"] == ["classic"]
     assert arguments["total_timesteps"] == 512
     policy = Policy.load(path)
     assert policy.rules == Rules.preset("classic", num_players=3)
@@ -416,6 +416,37 @@ def test_small_runs_are_reproducible(tmp_path: Path) -> None:
     weights = [policy.weights["second.own"] for policy in policies]
     assert (weights[0] == weights[1]).all()
     assert (weights[0] != weights[2]).any()
+
+
+def test_tables_mix_rules_and_numbers_of_players_by_shares() -> None:
+    arguments = Arguments(
+        rules=("angry_birds", "classic"), num_players=(2, 5), shares=(4, 2, 1, 1), num_envs=19
+    )
+    pool = ppo.make_pool(arguments)
+    tables = ppo.make_tables(arguments, pool)
+    found = [(block.batch.rules, block.num_envs) for block in tables.blocks]
+    assert found == [
+        (Rules.preset("angry_birds", num_players=2), 10),
+        (Rules.preset("angry_birds", num_players=5), 5),
+        (Rules.preset("classic", num_players=2), 2),
+        (Rules.preset("classic", num_players=5), 2),
+    ]
+    streams = np.concatenate([block.batch.state.stream for block in tables.blocks])
+    assert len(set(streams.tolist())) == 19, "tables deal the same cards"
+    assert Arguments(num_players=(2, 3, 4), num_envs=8).tables_of_each_kind() == [3, 3, 2]
+
+
+def test_presets_are_arguments_that_fit() -> None:
+    assert ppo.preset("quick", out="x") == Arguments(out="x")
+    steps = [ppo.preset(name, seed=7).total_timesteps for name in ("quick", "standard", "long")]
+    assert steps == sorted(set(steps))
+    with pytest.raises(ValueError, match="unknown preset 'slow': known are quick, standard, long"):
+        ppo.preset("slow")
+
+
+def test_arguments_are_the_same_after_json() -> None:
+    arguments = Arguments(num_players=(2, 3), shares=(0.5, 1), opponents=("keen",), patience=3)
+    assert Arguments(**json.loads(json.dumps(arguments.as_json()))) == arguments
 
 
 def test_rules_may_say_the_number_of_players(tmp_path: Path) -> None:
@@ -452,6 +483,17 @@ def test_rules_may_say_the_number_of_players(tmp_path: Path) -> None:
         ({"opponents": ()}, "opponents is empty"),
         ({"opponents": ("genius",)}, "unknown agent 'genius'"),
         ({"rules": "chess"}, "unknown preset 'chess'"),
+        ({"rules": ()}, "rules is empty"),
+        ({"rules": ("classic", "classic")}, "allowed is each once"),
+        ({"num_players": (2, 2)}, r"num_players=\(2, 2\): allowed is each once"),
+        ({"shares": (1, 2)}, r"shares=\(1, 2\): allowed are 1, one for each kind of table"),
+        ({"num_players": (2, 3), "shares": (1, -2)}, "shares=-2: allowed is a finite number above"),
+        ({"num_players": (2, 3), "num_envs": 1}, "num_envs=1 is too few for 2 kinds of tables"),
+        ({"num_players": (2, 3), "shares": (1, 1e9)}, "too few for 2 kinds of tables"),
+        ({"opponent_weighting": "soft"}, "weighting='soft': allowed is one of hard, equals, even"),
+        ({"opponent_power": 11}, "opponent_power=11: allowed is a number from 0 to 10"),
+        ({"eval_deals": 1}, "eval_deals=1: allowed is a whole number from 2"),
+        ({"patience": 0}, "patience=0: allowed is a whole number from 1"),
         ({"num_players": 11}, "num_players=11"),
         (
             {"rules": "classic num_players=4", "num_players": 2},

@@ -13,16 +13,11 @@ and ends by printing how the policy does against the baselines.
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
 import os
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
 import tyro
@@ -34,145 +29,18 @@ from threadpoolctl import threadpool_limits
 from torch.distributions import Distribution
 
 from agents.policy import PolicyAgent
-from eval.arguments import finite_number, rules_for, whole_number
 from eval.command import run_command
-from eval.floor import MAX_DEALS
 from eval.tournament import benchmark, format_table
+from train.arguments import PRESETS, Arguments, preset
 from train.callbacks import Checkpoints, PastSelves, Progress
 from train.network import ColourSharedPolicy, export_policy
 from train.opponents import OpponentPool
-from train.vec_env import TableVecEnv
-from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
-from uno_env.policy import MAX_HIDDEN
+from train.vec_env import MixedTables, SavedVecEnv, TableVecEnv
+from uno_env.game.rules import Rules
 
 _PROG = "python -m train.ppo"
 
-_WHOLE_NUMBERS = {
-    "seed": (0, 2**32 - 1),
-    "total_timesteps": (1, sys.maxsize),
-    "num_envs": (1, 2**31 - 1),
-    "num_steps": (1, 2**31 - 1),
-    "batch_size": (2, 2**31 - 1),
-    "num_epochs": (1, 2**31 - 1),
-    "hidden": (1, MAX_HIDDEN),
-    "past_every": (1, sys.maxsize),
-    "max_past": (1, 2**31 - 1),
-    "present_past": (1, 2**31 - 1),
-    "max_decisions": (1, 2**31 - 1),
-    "checkpoint_every": (1, sys.maxsize),
-    "benchmark_deals": (1, MAX_DEALS),
-    "torch_threads": (1, 4 * (os.cpu_count() or 1)),
-}
-"""From where to where each of these arguments may go."""
-
-_ABOVE_ZERO = ("a finite number above 0", lambda x: x > 0)
-_SHARE = ("a number from 0 to 1", lambda x: 0 <= x <= 1)
-_FINITE_NUMBERS: dict[str, tuple[str, Callable[[float], bool]]] = {
-    "learning_rate": _ABOVE_ZERO,
-    "clip_range": _ABOVE_ZERO,
-    "gamma": _SHARE,
-    "gae_lambda": _SHARE,
-    "past_share": _SHARE,
-    "ent_coef": ("a finite number", math.isfinite),
-}
-"""What each of these arguments may be, and the check of it."""
-
-
-def _new_run_folder() -> Path:
-    return Path("runs") / time.strftime("%Y%m%d-%H%M%S")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Arguments:
-    """How to train. The defaults take two to three minutes on two CPU cores."""
-
-    rules: str = "angry_birds"
-    """Preset, optionally followed by switches, such as "classic uno_penalty=2"."""
-    num_players: int | None = None
-    """Seats at each table; by default as many as the rules say, or 2."""
-    seed: int = 0
-    """Of the network, the deals, the opponents and the sampling of actions."""
-    out: Path = field(default_factory=_new_run_folder)
-    """Run folder; it must not exist yet. By default a new one under runs/, named by the time."""
-
-    total_timesteps: int = 2_000_000
-    """Choices of the learner to train on."""
-    num_envs: int = 2_048
-    """Tables stepped together."""
-    num_steps: int = 8
-    """Choices at each table between two updates."""
-    batch_size: int = 4_096
-    """Choices in each gradient step."""
-    num_epochs: int = 3
-    """Passes over the data in each update."""
-    learning_rate: float = 2e-3
-    """Adam's step size at the start; it falls linearly to zero."""
-    gamma: float = 1.0
-    """Discount per choice. A round is short and only its end counts."""
-    gae_lambda: float = 0.95
-    """Of generalised advantage estimation."""
-    clip_range: float = 0.2
-    """PPO's clip range."""
-    ent_coef: float = 0.005
-    """Weight of the entropy bonus."""
-    hidden: int = 64
-    """Units in each hidden layer."""
-
-    opponents: tuple[str, ...] = ("greedy", "keen")
-    """Fixed opponents: names of agents, or policy files."""
-    past_share: float = 0.5
-    """Share of rounds against past selves."""
-    past_every: int = 10
-    """Rollouts between two past selves that join the pool."""
-    max_past: int = 20
-    """Past selves kept."""
-    present_past: int = 2
-    """Past selves that play at a time."""
-    max_decisions: int = 1_000
-    """Decisions of all seats after which a training round is cut off."""
-
-    checkpoint_every: int = 25
-    """Rollouts between two checkpoints."""
-    benchmark_deals: int = 10_000
-    """Duplicate deals against each baseline at the end."""
-    torch_threads: int = 2
-    """Threads for torch."""
-
-    def __post_init__(self) -> None:
-        for name, (low, high) in _WHOLE_NUMBERS.items():
-            self._set(name, whole_number(name, getattr(self, name), low, high))
-        for name, (allowed, fits) in _FINITE_NUMBERS.items():
-            self._set(name, finite_number(name, getattr(self, name), allowed, fits))
-        if self.num_players is not None:
-            players = whole_number("num_players", self.num_players, MIN_PLAYERS, MAX_PLAYERS)
-            self._set("num_players", players)
-        self._check_batches()
-        self._check_texts()
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def _check_batches(self) -> None:
-        choices = self.num_envs * self.num_steps
-        if choices % self.batch_size == 1:
-            raise ValueError(
-                f"batch_size={self.batch_size} leaves 1 of the {choices} choices of an update, "
-                "num_envs x num_steps: a gradient step needs at least 2"
-            )
-
-    def _check_texts(self) -> None:
-        """Everything that is not a number."""
-        if not isinstance(self.rules, str):
-            raise ValueError(f"rules={self.rules!r}: allowed is text such as 'classic'")
-        if not isinstance(self.out, str | os.PathLike):
-            raise ValueError(f"out={self.out!r}: allowed is the path of a folder")
-        self._set("out", Path(self.out))
-        names: Any = self.opponents
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise ValueError(f"opponents={names!r}: allowed is a sequence of names or policy files")
-        if not names:
-            raise ValueError("opponents is empty: allowed is at least one name or policy file")
-        self._set("opponents", tuple(names))
+__all__ = ["PRESETS", "Arguments", "preset", "train"]
 
 
 def train(arguments: Arguments) -> Path:
@@ -186,10 +54,10 @@ def train(arguments: Arguments) -> Path:
         AgentError: an opponent raised, or answered with something else than legal actions.
         KeyboardInterrupt: as it came, with where the checkpoints are.
     """
-    rules = rules_for(arguments.rules, arguments.num_players)
+    rules = arguments.kinds_of_tables()[0]
     set_up_torch(arguments.torch_threads)
     pool = make_pool(arguments)
-    model = make_learner(make_tables(arguments, rules, pool), arguments)
+    model = make_learner(make_tables(arguments, pool), arguments)
     run = arguments.out
     _make_run_folder(arguments)
 
@@ -200,7 +68,7 @@ def train(arguments: Arguments) -> Path:
         "algorithm": "MaskablePPO",
         "timesteps": model.num_timesteps,
         "seconds": round(time.time() - started, 1),
-        "arguments": _as_json(arguments),
+        "arguments": arguments.as_json(),
     }
     path = run / "policy.safetensors"
     export_policy(model.policy, rules, summary).save(path)
@@ -228,18 +96,35 @@ def make_pool(arguments: Arguments) -> OpponentPool:
         past_share=arguments.past_share,
         max_past=arguments.max_past,
         present_past=arguments.present_past,
+        weighting=arguments.opponent_weighting,
+        power=arguments.opponent_power,
+        floor=arguments.opponent_floor,
+        half_life=arguments.opponent_half_life,
     )
 
 
-def make_tables(arguments: Arguments, rules: Rules, pool: OpponentPool) -> TableVecEnv:
-    """The tables that the arguments ask for."""
-    return TableVecEnv(
-        rules,
-        arguments.num_envs,
-        pool,
-        seed=arguments.seed,
-        max_decisions=arguments.max_decisions,
-    )
+def make_tables(arguments: Arguments, pool: OpponentPool) -> SavedVecEnv:
+    """The tables that the arguments ask for; each has a seed of its own, from one on.
+
+    Raises:
+        ValueError: rules that are not allowed, or that say another number of players.
+    """
+    blocks: list[TableVecEnv] = []
+    before = 0
+    kinds = zip(arguments.kinds_of_tables(), arguments.tables_of_each_kind(), strict=True)
+    for rules, number in kinds:
+        blocks.append(
+            TableVecEnv(
+                rules,
+                number,
+                pool,
+                seed=arguments.seed + before,
+                max_decisions=arguments.max_decisions,
+                full_information=arguments.full_information,
+            )
+        )
+        before += number
+    return blocks[0] if len(blocks) == 1 else MixedTables(blocks)
 
 
 def make_learner(env: VecEnv, arguments: Arguments) -> MaskablePPO:
@@ -279,12 +164,8 @@ def _learn(model: MaskablePPO, pool: OpponentPool, rules: Rules, arguments: Argu
         progress.stop()
 
 
-def _as_json(arguments: Arguments) -> dict[str, object]:
-    return {**dataclasses.asdict(arguments), "out": str(arguments.out)}
-
-
 def _make_run_folder(arguments: Arguments) -> None:
-    run, text = arguments.out, json.dumps(_as_json(arguments), indent=2)
+    run, text = arguments.out, json.dumps(arguments.as_json(), indent=2)
     try:
         run.mkdir(parents=True)
     except FileExistsError:

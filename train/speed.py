@@ -20,13 +20,12 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
 from agents import make_agent
 from agents.policy import PolicyAgent
-from eval.arguments import rules_for
 from eval.timing import Comparison, Play, Workload
 from train.callbacks import PastSelves
 from train.network import export_policy
 from train.opponents import OpponentPool
 from train.ppo import Arguments, make_learner, make_pool, make_tables, set_up_torch
-from train.vec_env import BlockVecEnv, TableVecEnv
+from train.vec_env import BlockVecEnv, SavedVecEnv
 from uno_env.game.rules import Rules
 
 TABLE = "training, frames per second over whole iterations"
@@ -50,7 +49,7 @@ class RecordedTables(BlockVecEnv):
         steps: how many, at least 1.
     """
 
-    def __init__(self, tables: TableVecEnv, steps: int) -> None:
+    def __init__(self, tables: SavedVecEnv, steps: int) -> None:
         self.render_mode = None
         super().__init__(tables.num_envs, tables.observation_space, tables.action_space)
         chooser, rng = make_agent("random"), np.random.default_rng(0)
@@ -98,9 +97,9 @@ def learner_play(arguments: Arguments, ceiling: bool) -> Play:
         ceiling: whether it learns on recorded tables in place of real ones.
     """
     set_up_torch(arguments.torch_threads)
-    rules = rules_for(arguments.rules, arguments.num_players)
+    rules = arguments.kinds_of_tables()[0]
     pool = make_pool(arguments)
-    tables = make_tables(arguments, rules, pool)
+    tables = make_tables(arguments, pool)
     model = make_learner(tables, arguments)
     _add_past_selves(model, pool, rules)
     if ceiling:
@@ -122,7 +121,7 @@ def learner_play(arguments: Arguments, ceiling: bool) -> Play:
 def _arguments(num_envs: int) -> Arguments:
     """The defaults of training, but for the number of tables, at the same frames an iteration."""
     return replace(
-        Arguments(num_players=2, torch_threads=1),
+        Arguments(num_players=(2,), torch_threads=1),
         num_envs=num_envs,
         num_steps=FRAMES // num_envs,
     )

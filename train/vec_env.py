@@ -3,13 +3,15 @@
 Each environment is a table where one seat learns and opponents from a pool hold the others. A step
 plays the learner's action and then everything up to its next real choice: the opponents' actions,
 and the learner's own where only one is legal, which nothing can be learnt from.
+
+`MixedTables` puts blocks of such tables side by side: other numbers of players, or other rules.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from typing import Any, Never
 
@@ -23,13 +25,32 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvS
 from eval.answers import ask
 from train.opponents import OpponentPool
 from uno_env.game.actions import NUM_ACTIONS
+from uno_env.game.cards import NUM_KINDS
 from uno_env.game.checks import whole_number
 from uno_env.game.engine import GameBatch
-from uno_env.game.observation import HIGH
-from uno_env.game.rules import Rules
+from uno_env.game.observation import FULL_SIZE, HIGH, OBSERVATION_SIZE
+from uno_env.game.rules import MAX_PLAYERS, Rules
 
 Rows = NDArray[np.intp]
 _MASKS = "action_masks"
+
+
+_MOST_OF_A_KIND = 4
+"""Wild cards of a kind in the deck, the most there are."""
+
+
+def _full_high() -> NDArray[np.uint8]:
+    """The largest values of what `GameBatch.observe_all` gives: (FULL_SIZE,) uint8."""
+    high = np.full(FULL_SIZE, NUM_KINDS, np.uint8)  # a kind plus one, but for what follows
+    hands = slice(OBSERVATION_SIZE, OBSERVATION_SIZE + MAX_PLAYERS * NUM_KINDS)
+    high[:OBSERVATION_SIZE] = HIGH
+    high[hands] = _MOST_OF_A_KIND
+    high[-1] = 1
+    return high
+
+
+FULL_HIGH = _full_high()
+"""As `HIGH`, of the observation with all hands and the draw pile: (FULL_SIZE,) uint8."""
 
 
 class _Nothing(dict[str, Any]):
@@ -95,7 +116,35 @@ class BlockVecEnv(VecEnv):
         """Nothing is held open."""
 
 
-class TableVecEnv(BlockVecEnv):
+class SavedVecEnv(BlockVecEnv):
+    """Tables that can be put away and taken out again as they were."""
+
+    @abstractmethod
+    def reset(self) -> NDArray[np.uint8]:
+        """Deal all tables anew and play up to the learner's first choice; as `observe`."""
+
+    @abstractmethod
+    def observe(self) -> NDArray[np.uint8]:
+        """What the learner is told now at all tables: a new array (N, F), or (N, FULL_SIZE)."""
+
+    @abstractmethod
+    def saved(self) -> tuple[dict[str, NDArray[Any]], list[Any]]:
+        """All that decides what follows, opponents apart: arrays by name, and states of chance.
+
+        The latter are as JSON can hold them.
+        """
+
+    @abstractmethod
+    def restore(self, arrays: Mapping[str, NDArray[Any]], chance: Sequence[Any]) -> None:
+        """Go on from what `saved` gave on tables made with the same arguments.
+
+        Raises:
+            KeyError: an array is missing.
+            ValueError: an array of another shape or dtype.
+        """
+
+
+class TableVecEnv(SavedVecEnv):
     """N tables for one learner.
 
     Observations are (N, F) uint8 as laid out in `uno_env.game.observation`, rewards +1 for winning
@@ -113,6 +162,9 @@ class TableVecEnv(BlockVecEnv):
         seed: of the deals, the choice of opponents and their own randomness.
         max_decisions: decisions of all seats after which a round is cut off (truncation), at least
             1.
+        full_information: whether the learner's observations, and ``terminal_observation``, are rows
+            (FULL_SIZE,) of `GameBatch.observe_all`, for a critic that sees the true hands. What the
+            actor may know are the first F of a row. Opponents see what they always do.
 
     Raises:
         ValueError: a number out of range, rules that are not allowed.
@@ -127,13 +179,16 @@ class TableVecEnv(BlockVecEnv):
         *,
         seed: int = 0,
         max_decisions: int = 1_000,
+        full_information: bool = False,
     ) -> None:
         num_envs = whole_number("num_envs", num_envs, 1)
         if not isinstance(opponents, OpponentPool):
             raise TypeError(f"opponents={opponents!r}: allowed is an OpponentPool")
         self.max_decisions = whole_number("max_decisions", max_decisions, 1)
         self.batch = GameBatch(rules, num_envs, seed)
-        observation_space = spaces.Box(np.zeros_like(HIGH), HIGH, dtype=np.uint8)
+        self.full_information = full_information
+        high = FULL_HIGH if full_information else HIGH
+        observation_space = spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
         self.render_mode = None
         super().__init__(num_envs, observation_space, spaces.Discrete(NUM_ACTIONS))
         self.opponents = opponents
@@ -154,14 +209,18 @@ class TableVecEnv(BlockVecEnv):
         Raises:
             AgentError: an opponent raised, or answered with something else than legal actions.
         """
+        with self.or_as_before():
+            self.deal()
+        self.reset_infos = [{} for _ in range(self.num_envs)]
+        return self.observe()
+
+    def deal(self) -> None:
+        """What `reset` does to the tables, which are not as before where this raises."""
         rows: Rows = np.arange(self.num_envs)
-        with self._or_as_before():
-            self._start(rows)
-            self._play_on(rows)
+        self._start(rows)
+        self._play_on(rows)
         self._ready = True
         self._actions = None
-        self.reset_infos = [{} for _ in range(self.num_envs)]
-        return self.batch.observe(self.learner)
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Keep the actions for `step_wait`.
@@ -175,9 +234,17 @@ class TableVecEnv(BlockVecEnv):
                 concerned, as a game, and the reason.
             TypeError: actions that are no integers.
         """
+        self.keep(self.checked(actions))
+
+    def checked(self, actions: NDArray[Any]) -> NDArray[np.intp]:
+        """The actions as `keep` wants them. Raises as `step_async`."""
         if not self._ready:
             raise ResetNeeded("call reset() before step()")
-        self._actions = self.batch.check(actions)
+        return self.batch.check(actions)
+
+    def keep(self, actions: NDArray[np.intp]) -> None:
+        """Have these actions played by the next step; they are trusted to be legal."""
+        self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
         """Play the learner's actions and on to its next choice; finished tables are dealt anew.
@@ -186,16 +253,41 @@ class TableVecEnv(BlockVecEnv):
             gymnasium.error.ResetNeeded: no actions were given since the last step.
             AgentError: an opponent raised, or answered with something else than legal actions.
         """
+        actions = self.taken()
+        with self.or_as_before():
+            self.advance(actions)
+        return self.observe(), *self.outcome()
+
+    def taken(self) -> NDArray[np.intp]:
+        """The actions that were kept, which are then no more.
+
+        Raises:
+            gymnasium.error.ResetNeeded: there are none.
+        """
         if self._actions is None:
             raise ResetNeeded("there are no actions to play: call step_async() before step_wait()")
         actions, self._actions = self._actions, None
+        return actions
+
+    def advance(self, actions: NDArray[np.intp]) -> None:
+        """What `step_wait` does to the tables, which are not as before where this raises."""
         self._clear()
         rows: Rows = np.arange(self.num_envs)
-        with self._or_as_before():
-            self._steps += 1
-            self._step(rows, actions)
-            self._play_on(rows)
-        return self.batch.observe(self.learner), self._rewards, self._dones, self._infos
+        self._steps += 1
+        self._step(rows, actions)
+        self._play_on(rows)
+
+    def outcome(self) -> tuple[NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Rewards, dones and infos of the last step."""
+        return self._rewards, self._dones, self._infos
+
+    def observe(self) -> NDArray[np.uint8]:
+        """See `SavedVecEnv.observe`."""
+        return self._observe(self.learner)
+
+    def _observe(self, seats: NDArray[np.intp], rows: Rows | None = None) -> NDArray[np.uint8]:
+        observe = self.batch.observe_all if self.full_information else self.batch.observe
+        return observe(seats, rows)
 
     def masks(self) -> NDArray[np.bool_]:
         """The learner's legal actions at all tables: (N, A) bool, a new array."""
@@ -209,16 +301,18 @@ class TableVecEnv(BlockVecEnv):
         self._dones = np.zeros(self.num_envs, np.bool_)
         self._infos: list[dict[str, Any]] = [_NOTHING] * self.num_envs
 
+    def _own_arrays(self) -> dict[str, NDArray[Any]]:
+        """What there is beside the state of the games, by name; no copies."""
+        names = ("learner", "opponent", "decisions", "_steps")
+        return {name.removeprefix("_"): getattr(self, name) for name in names}
+
     @contextmanager
-    def _or_as_before(self) -> Iterator[None]:
+    def or_as_before(self) -> Iterator[None]:
         """Where what is done raises, the tables and the pool's counts are as they were before."""
         state = self.batch.state.copy()
-        arrays: list[NDArray[Any]] = [
-            *(self.learner, self.opponent, self.decisions, self._steps),
-            *(self.opponents.rounds, self.opponents.wins),
-        ]
+        arrays: list[NDArray[Any]] = [*self._own_arrays().values(), *self.opponents.counts()]
         copies = [array.copy() for array in arrays]
-        chance = self.rng.bit_generator.state
+        chance, ready = self.rng.bit_generator.state, self._ready
         try:
             yield
         except BaseException:
@@ -226,13 +320,39 @@ class TableVecEnv(BlockVecEnv):
             for array, copy in zip(arrays, copies, strict=True):
                 array[:] = copy
             self.rng.bit_generator.state = chance
+            self._ready = ready
             raise
+
+    # ------------------------------------------------------------------ put away
+
+    def saved(self) -> tuple[dict[str, NDArray[Any]], list[Any]]:
+        """See `SavedVecEnv.saved`."""
+        arrays = {**self.batch.state.arrays(), **self._own_arrays()}
+        copies = {name: array.copy() for name, array in arrays.items()}
+        return copies, [self.rng.bit_generator.state]
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], chance: Sequence[Any]) -> None:
+        """See `SavedVecEnv.restore`."""
+        targets = {**self.batch.state.arrays(), **self._own_arrays()}
+        for name, target in targets.items():
+            found = arrays[name]
+            if found.shape != target.shape or found.dtype != target.dtype:
+                raise ValueError(
+                    f"array {name} is {found.dtype} of the shape {found.shape}: needed is "
+                    f"{target.dtype} of the shape {target.shape}"
+                )
+        for name, target in targets.items():
+            target[:] = arrays[name]
+        (self.rng.bit_generator.state,) = chance
+        self._ready, self._actions = True, None
 
     def _start(self, rows: Rows) -> None:
         """New rounds with new opponents; the learner moves on by a seat."""
         self.batch.reset(rows)
         self.learner[rows] = (self.learner[rows] + 1) % self.batch.rules.num_players
-        self.opponent[rows] = self.opponents.choose(len(rows), self.rng)
+        self.opponent[rows] = self.opponents.choose(
+            len(rows), self.rng, self.batch.rules.num_players
+        )
         self.decisions[rows] = 0
         self._steps[rows] = 0
 
@@ -257,8 +377,8 @@ class TableVecEnv(BlockVecEnv):
         rows, rewards, cut = rows[chose], rewards[chose], cut[chose]
         self._rewards[rows] = rewards
         self._dones[rows] = True
-        self.opponents.record(self.opponent[rows], rewards > 0)
-        last = self.batch.observe(self.learner[rows], rows)
+        self.opponents.record(self.opponent[rows], rewards > 0, self.batch.rules.num_players)
+        last = self._observe(self.learner[rows], rows)
         for i, row in enumerate(rows):
             self._infos[row] = {
                 "terminal_observation": last[i],
@@ -305,3 +425,107 @@ class TableVecEnv(BlockVecEnv):
 
     def _where(self, row: int) -> str:
         return f"table {row}, decision {self.decisions[row] + 1}"
+
+
+class MixedTables(SavedVecEnv):
+    """Blocks of tables side by side, as one `VecEnv`: a learner that plays all of them at once.
+
+    Environments are numbered through the blocks in their order. Where a call raises, the tables of
+    all blocks are as they were before it.
+
+    Args:
+        blocks: one or more, with the same pool and the same spaces.
+
+    Raises:
+        ValueError: no blocks, other pools, or other spaces.
+    """
+
+    def __init__(self, blocks: Sequence[TableVecEnv]) -> None:
+        if not blocks:
+            raise ValueError("blocks is empty: allowed is at least one")
+        first = blocks[0]
+        for block in blocks:
+            if block.opponents is not first.opponents:
+                raise ValueError("blocks with pools of their own: allowed is one pool for all")
+            if block.observation_space != first.observation_space:
+                raise ValueError("blocks that tell the learner more or less than others")
+        self.render_mode = None
+        self.blocks = tuple(blocks)
+        self.opponents = first.opponents
+        sizes = [block.num_envs for block in blocks]
+        super().__init__(sum(sizes), first.observation_space, first.action_space)
+        self._ends = np.cumsum(sizes)[:-1]
+
+    @contextmanager
+    def _or_as_before(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            for block in self.blocks:
+                stack.enter_context(block.or_as_before())
+            yield
+
+    def reset(self) -> NDArray[np.uint8]:
+        """Deal all tables anew; see `TableVecEnv.reset`."""
+        with self._or_as_before():
+            for block in self.blocks:
+                block.deal()
+        self.reset_infos = [{} for _ in range(self.num_envs)]
+        return self.observe()
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Keep the actions for `step_wait`; see `TableVecEnv.step_async`.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+            ValueError: actions of another shape, out of range or illegal; says in which block.
+            TypeError: actions that are no integers.
+        """
+        array = np.asarray(actions)
+        if array.shape != (self.num_envs,):
+            raise ValueError(f"actions have the shape {array.shape}: allowed is ({self.num_envs},)")
+        checked = []
+        for number, own in enumerate(np.split(array, self._ends)):
+            try:
+                checked.append(self.blocks[number].checked(own))
+            except ValueError as error:
+                raise ValueError(f"block {number}: {error}") from None
+        for block, own in zip(self.blocks, checked, strict=True):
+            block.keep(own)
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Play on at all tables; see `TableVecEnv.step_wait`."""
+        actions = [block.taken() for block in self.blocks]
+        with self._or_as_before():
+            for block, own in zip(self.blocks, actions, strict=True):
+                block.advance(own)
+        rewards, dones, infos = zip(*(block.outcome() for block in self.blocks), strict=True)
+        joined = [info for own in infos for info in own]
+        return self.observe(), np.concatenate(rewards), np.concatenate(dones), joined
+
+    def observe(self) -> NDArray[np.uint8]:
+        """See `SavedVecEnv.observe`."""
+        return np.concatenate([block.observe() for block in self.blocks])
+
+    def masks(self) -> NDArray[np.bool_]:
+        """The learner's legal actions at all tables: (N, A) bool, a new array."""
+        return np.concatenate([block.masks() for block in self.blocks])
+
+    def saved(self) -> tuple[dict[str, NDArray[Any]], list[Any]]:
+        """See `SavedVecEnv.saved`."""
+        saved = [block.saved() for block in self.blocks]
+        arrays = {
+            f"{number}.{name}": array
+            for number, (own, _) in enumerate(saved)
+            for name, array in own.items()
+        }
+        return arrays, [chance for _, own in saved for chance in own]
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], chance: Sequence[Any]) -> None:
+        """See `SavedVecEnv.restore`."""
+        for number, (block, state) in enumerate(zip(self.blocks, chance, strict=True)):
+            start = f"{number}."
+            own = {
+                name.removeprefix(start): array
+                for name, array in arrays.items()
+                if name.startswith(start)
+            }
+            block.restore(own, [state])
