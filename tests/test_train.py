@@ -380,6 +380,9 @@ SMALL = {
     "hidden": 8,
     "past_every": 1,
     "checkpoint_every": 2,
+    "eval_deals": 4,
+    "eval_every": 2,
+    "eval_opponents": ("keen", "greedy"),
 }
 
 
@@ -395,9 +398,8 @@ def test_a_small_run_writes_its_folder_and_plays(tmp_path: Path) -> None:
     assert arguments["total_timesteps"] == 512
     policy = Policy.load(path)
     assert policy.rules == Rules.preset("classic", num_players=3)
-    assert policy.training["timesteps"] == 512
-    names = {file.name for file in (run / "checkpoints").iterdir()}
-    assert names == {f"{n:010d}.{end}" for n in (256, 512) for end in ("zip", "safetensors")}
+    assert policy.training["timesteps"] in (256, 384, 512)
+    assert (run / "checkpoints" / f"{512:012d}").is_dir()
     assert any((run / "tensorboard").iterdir())
     batch = GameBatch(policy.rules, 20)
     actions = PolicyAgent(policy).act(batch.observe(), batch.legal, np.random.default_rng(0))
@@ -493,6 +495,7 @@ def test_rules_may_say_the_number_of_players(tmp_path: Path) -> None:
         ({"opponent_weighting": "soft"}, "weighting='soft': allowed is one of hard, equals, even"),
         ({"opponent_power": 11}, "opponent_power=11: allowed is a number from 0 to 10"),
         ({"eval_deals": 1}, "eval_deals=1: allowed is a whole number from 2"),
+        ({"eval_opponents": ("genius",)}, "unknown agent 'genius'"),
         ({"patience": 0}, "patience=0: allowed is a whole number from 1"),
         ({"num_players": 11}, "num_players=11"),
         (
@@ -561,21 +564,25 @@ def test_command_refuses_arguments_before_it_starts(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize(
-    ("every", "kept"), [(1, "checkpoints are in {run}/checkpoints"), (9, "no checkpoint yet")]
-)
+@pytest.mark.parametrize("every", [1, 9])
 def test_command_can_be_interrupted(
     every: int,
-    kept: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def interrupt(self: ppo.Progress) -> None:
-        raise KeyboardInterrupt
+    calls = []
 
-    monkeypatch.setattr(ppo.Progress, "after_rollout", interrupt)
+    def interrupt(self: ppo.Recorder) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ppo.Recorder, "_on_rollout_end", interrupt)
     run = tmp_path / "run"
-    assert run_main(monkeypatch, "--out", run, "--checkpoint-every", every) == 130
+    options = ("--out", run, "--checkpoint-every", every, "--eval-deals", 2)
+    assert run_main(monkeypatch, *options) == 130
     err = capsys.readouterr().err
-    assert err == f"python -m train.ppo: interrupted: {kept.format(run=run)}\n"
+    kept = f"go on from the last checkpoint with --resume {run}"
+    expected = kept if every == 1 else "no checkpoint yet"
+    assert err == f"python -m train.ppo: interrupted: {expected}\n"

@@ -233,6 +233,12 @@ class Arguments:
             for number in self.num_players or [None]
         ]
 
+    def named_kinds(self) -> dict[str, Rules]:
+        """The same by name, such as "angry_birds 2 players". Raises as `kinds_of_tables`."""
+        texts = [text for text in self.rules for _ in self.num_players or [None]]
+        kinds = zip(texts, self.kinds_of_tables(), strict=True)
+        return {f"{text} {rules.num_players} players": rules for text, rules in kinds}
+
     def tables_of_each_kind(self) -> list[int]:
         """How many tables there are of each kind; what is left over goes where it is due most."""
         kinds = len(self.rules) * max(len(self.num_players), 1)

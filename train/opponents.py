@@ -176,6 +176,10 @@ class OpponentPool:
         """
         self._recent_rounds *= self._kept_by_update
         self._recent_wins *= self._kept_by_update
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Have shares made anew, where counts were changed from outside."""
         self._shares.clear()
 
     def counts(self) -> list[NDArray[Any]]:

@@ -1,50 +1,59 @@
-"""Train a PPO agent: ``python -m train.ppo``.
+"""Train a PPO agent: ``python -m train.ppo [quick|standard|long] [OPTIONS]``.
 
-MaskablePPO from sb3-contrib over `TableVecEnv`, against fixed agents and past selves. Writes a run
-folder::
+The first word is a preset of the arguments, `quick` if there is none; every argument can still be
+given. MaskablePPO from sb3-contrib learns at tables of `train.vec_env`, against fixed agents and
+past selves. It writes a run folder (`train.run`) with the learning curve, checkpoints and the
+policy that was best in evaluation, and ends by printing how that does against the baselines.
 
-    arguments.json      the resolved arguments
-    checkpoints/        MaskablePPO's state, and the policy, as of some rollouts
-    tensorboard/        curves
-    policy.safetensors  the portable policy at the end
-
-and ends by printing how the policy does against the baselines.
+``python -m train.ppo --resume RUN`` goes on with a run that was interrupted, from its last
+checkpoint, as if it had not been.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import os
 import sys
-import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 import tyro
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import configure
+from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from stable_baselines3.common.vec_env import VecEnv
 from threadpoolctl import threadpool_limits
 from torch.distributions import Distribution
+from torch.utils.tensorboard import SummaryWriter
 
 from agents.policy import PolicyAgent
 from eval.command import run_command
 from eval.tournament import benchmark, format_table
+from train import checkpoint
 from train.arguments import PRESETS, Arguments, preset
-from train.callbacks import Checkpoints, PastSelves, Progress
-from train.network import ColourSharedPolicy, export_policy
+from train.callbacks import EnoughError, PastSelves, Recorder, Watch
+from train.diagnostics import LearningError
+from train.evaluation import Evaluation
+from train.network import ColourSharedPolicy
 from train.opponents import OpponentPool
+from train.run import (
+    POLICY,
+    RunError,
+    RunFolder,
+    check_same,
+    last_checkpoint,
+    read_arguments,
+)
 from train.vec_env import MixedTables, SavedVecEnv, TableVecEnv
-from uno_env.game.rules import Rules
 
 _PROG = "python -m train.ppo"
 
-__all__ = ["PRESETS", "Arguments", "preset", "train"]
+__all__ = ["PRESETS", "Arguments", "preset", "resume", "train"]
 
 
 def train(arguments: Arguments) -> Path:
-    """Train, write the run folder and return the path of the policy in it.
+    """Train, write the run folder and return the path of the best policy in it.
 
     Raises:
         ValueError: arguments that do not fit each other, an unknown opponent.
@@ -52,27 +61,99 @@ def train(arguments: Arguments) -> Path:
         FileExistsError: the run folder exists.
         OSError: the run folder cannot be written.
         AgentError: an opponent raised, or answered with something else than legal actions.
-        KeyboardInterrupt: as it came, with where the checkpoints are.
+        LearningError: a loss or a weight is not finite; the checkpoints are as they were before.
+        KeyboardInterrupt: as it came, with how to go on.
     """
-    rules = arguments.kinds_of_tables()[0]
+    model, pool, evaluation = _set_up(arguments)
+    with RunFolder.new(arguments) as folder:
+        return _learn(model, _recorder(folder, arguments, pool, evaluation))
+
+
+def resume(run: Path, total_timesteps: int | None = None) -> Path:
+    """Go on with a run from its last checkpoint, as if it had never been interrupted.
+
+    Args:
+        run: its folder.
+        total_timesteps: how long to train in all, not less than was asked for at first; the
+            learning rate then falls to zero anew, from what is left.
+
+    Raises:
+        RunError: there is no run, it is in use, it has no checkpoint or one that cannot be used, or
+            less steps are asked for.
+        LearningError: as for `train`, and so are all others.
+    """
+    saved = read_arguments(run)
+    arguments = replace(saved, total_timesteps=total_timesteps or saved.total_timesteps)
+    check_same(saved, arguments)
+    with RunFolder(run) as folder:
+        at = last_checkpoint(run)
+        model, pool, evaluation = _set_up(arguments)
+        recorder = _recorder(folder, arguments, pool, evaluation)
+        recorder.restore(*checkpoint.read(at, model, pool))
+        folder.write_arguments(arguments)
+        folder.drop_progress_after(model.num_timesteps)
+        if recorder.best.timesteps:
+            folder.take_policy(recorder.best.timesteps)
+        return _learn(model, recorder)
+
+
+def _set_up(arguments: Arguments) -> tuple[MaskablePPO, OpponentPool, Evaluation]:
+    """All that can be refused, before anything is written."""
+    kinds = arguments.named_kinds()
     set_up_torch(arguments.torch_threads)
     pool = make_pool(arguments)
-    model = make_learner(make_tables(arguments, pool), arguments)
-    run = arguments.out
-    _make_run_folder(arguments)
+    evaluation = Evaluation(kinds, arguments.eval_opponents, arguments.eval_deals)
+    return make_learner(make_tables(arguments, pool), arguments), pool, evaluation
 
-    model.set_logger(configure(str(run / "tensorboard"), ["tensorboard"]))
-    started = time.time()
-    _learn(model, pool, rules, arguments)
-    summary = {
-        "algorithm": "MaskablePPO",
-        "timesteps": model.num_timesteps,
-        "seconds": round(time.time() - started, 1),
-        "arguments": arguments.as_json(),
-    }
-    path = run / "policy.safetensors"
-    export_policy(model.policy, rules, summary).save(path)
-    return path
+
+def _recorder(
+    folder: RunFolder, arguments: Arguments, pool: OpponentPool, evaluation: Evaluation
+) -> Recorder:
+    rules = next(iter(evaluation.kinds.values()))
+    past = PastSelves(pool, rules, every=arguments.past_every)
+    return Recorder(folder, arguments, pool, evaluation, past, Watch())
+
+
+def _learn(model: MaskablePPO, recorder: Recorder) -> Path:
+    """Train with everything that happens beside it."""
+    run, total = recorder.folder.path, recorder.arguments.total_timesteps
+    model.set_logger(Logger(None, [_Curves(run / "tensorboard", model.num_timesteps)]))
+    left = total - model.num_timesteps
+    new = model.num_timesteps == 0
+    try:
+        if left > 0:
+            model.learn(
+                left,
+                callback=[recorder.watch, recorder.past, recorder],
+                log_interval=None,  # type: ignore[arg-type]
+                reset_num_timesteps=new,
+            )
+    except EnoughError:
+        pass
+    except LearningError as error:
+        raise LearningError(f"{error}\n{_what_is_kept(run)}") from None
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_what_is_kept(run)) from None
+    finally:
+        recorder.stop()
+        model.logger.close()
+    return run / POLICY
+
+
+def _what_is_kept(run: Path) -> str:
+    try:
+        last_checkpoint(run)
+    except RunError:
+        return "no checkpoint yet"
+    return f"go on from the last checkpoint with --resume {run}"
+
+
+class _Curves(TensorBoardOutputFormat):
+    """SB3's curves, where those beyond the checkpoint that a run goes on from are dropped."""
+
+    def __init__(self, folder: Path, timesteps: int) -> None:
+        self.writer = SummaryWriter(str(folder), purge_step=timesteps + 1)
+        self._is_closed = False
 
 
 def set_up_torch(threads: int) -> None:
@@ -146,51 +227,58 @@ def make_learner(env: VecEnv, arguments: Arguments) -> MaskablePPO:
     )
 
 
-def _learn(model: MaskablePPO, pool: OpponentPool, rules: Rules, arguments: Arguments) -> None:
-    """Train with everything that happens beside it."""
-    checkpoints = arguments.out / "checkpoints"
-    progress = Progress(pool)
-    callbacks: list[BaseCallback] = [
-        PastSelves(pool, rules, every=arguments.past_every),
-        Checkpoints(checkpoints, rules, every=arguments.checkpoint_every),
-        progress,
-    ]
-    try:
-        model.learn(arguments.total_timesteps, callback=callbacks)
-    except KeyboardInterrupt:
-        kept = f"checkpoints are in {checkpoints}" if checkpoints.exists() else "no checkpoint yet"
-        raise KeyboardInterrupt(kept) from None
-    finally:
-        progress.stop()
-
-
-def _make_run_folder(arguments: Arguments) -> None:
-    run, text = arguments.out, json.dumps(arguments.as_json(), indent=2)
-    try:
-        run.mkdir(parents=True)
-    except FileExistsError:
-        raise FileExistsError(f"the run folder {run} exists: name another with --out") from None
-    partial = run / ".arguments.json.partial"
-    partial.write_text(text + "\n")
-    partial.replace(run / "arguments.json")
-
-
-def _train_and_benchmark(arguments: Arguments) -> str:
-    """What the command line does; returns the table of the baselines."""
-    path = train(arguments)
+def _table_of_baselines(path: Path, arguments: Arguments) -> str:
+    """The policy against the baselines, for each kind of table."""
     print(f"\nThe policy is in {path}. Share of rounds won against the baselines:\n")
     agent = PolicyAgent.load(path)
-    results = benchmark(
-        agent, rules=agent.policy.rules, deals=arguments.benchmark_deals, jobs=os.cpu_count() or 1
+    return "\n\n".join(
+        format_table(
+            benchmark(agent, rules=rules, deals=arguments.benchmark_deals, jobs=os.cpu_count() or 1)
+        )
+        for rules in arguments.kinds_of_tables()
     )
-    return format_table(results)
+
+
+def _parse(words: Sequence[str]) -> tuple[Arguments, Path | None]:
+    """The arguments, and the run to go on with, if one is.
+
+    Raises:
+        ValueError: no such preset, no run to go on with, or arguments that it does not have.
+    """
+    first = argparse.ArgumentParser(prog=_PROG, add_help=False, allow_abbrev=False)
+    first.add_argument("--resume", type=Path)
+    name = words[0] if words and not words[0].startswith("-") else None
+    options, rest = first.parse_known_args(words[1:] if name else words)
+    run: Path | None = options.resume
+    if run is None:
+        default = preset(name or "quick")
+    elif name:
+        raise RunError(f"{name} --resume {run}: a run keeps its arguments; leave the preset out")
+    else:
+        default = read_arguments(run)
+    given: Arguments = tyro.cli(
+        Arguments, prog=_PROG, description=__doc__, default=default, args=rest
+    )
+    if run is not None:
+        if given.out != default.out:
+            raise RunError(f"--out {given.out}: the run to go on with is {run}; leave it out")
+        check_same(default, given)
+    return given, run
 
 
 def main() -> int:
     """The command line; returns the exit status."""
-    arguments = tyro.cli(Arguments, description=__doc__)
+
+    def output() -> str:
+        arguments, run = _parse(sys.argv[1:])
+        path = resume(run, arguments.total_timesteps) if run else train(arguments)
+        return _table_of_baselines(path, arguments)
+
     try:
-        return run_command(_PROG, lambda: _train_and_benchmark(arguments))
+        return run_command(_PROG, output)
+    except LearningError as error:
+        print(f"{_PROG}: {error}", file=sys.stderr)
+        return 1
     except (ValueError, OSError) as error:
         print(f"{_PROG}: {error}", file=sys.stderr)
         return 2
