@@ -19,7 +19,7 @@ IN_A_ROW = 10
 NO_CHANGE = 1e-7
 """KL divergence of an update that changes nothing, while the learning rate is not near its end."""
 CONSTANT = 1e-6
-"""Relative range of the entropy over `IN_A_ROW` updates, below which it is constant."""
+"""Relative change of the entropy in an update, below which it is constant."""
 COLLAPSED = 1e-3
 """Part of the entropy of uniform play, below which the policy is taken for settled on one action.
 """
@@ -66,7 +66,7 @@ class Diagnostics:
     def __init__(self) -> None:
         self._row: dict[str, int] = {}
         """For how many updates each sign has been there."""
-        self._entropies: deque[float] = deque(maxlen=IN_A_ROW)
+        self._entropies: deque[float] = deque(maxlen=2)
         self.told: list[str] = []
 
     def look(
@@ -83,7 +83,7 @@ class Diagnostics:
         """
         self._entropies.append(entropy)
         spread = max(self._entropies) - min(self._entropies)
-        constant = len(self._entropies) == IN_A_ROW and spread <= CONSTANT * abs(entropy)
+        constant = spread <= CONSTANT * abs(entropy)
         still = kl < NO_CHANGE and remaining > 0.1
         collapsed = rollout.most_entropy > 0 and entropy < COLLAPSED * rollout.most_entropy
         exploded = value_loss > EXPLODED * max(rollout.mean_square, 1e-9)
