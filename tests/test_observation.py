@@ -411,3 +411,7 @@ def test_observe_all_sees_the_drawn_card_and_the_bluff() -> None:
         for guilty in (False, True):
             batch = load({**CHALLENGE, "hands": ["B5 R6", "G1 G2"], "guilty": guilty})
             assert split_full(batch.observe_all(seat)[0])[4] == guilty
+
+
+def test_observe_all_of_no_game_is_no_row() -> None:
+    assert GameBatch("angry_birds", 2).observe_all(where=[]).shape == (0, FULL_SIZE)

@@ -356,7 +356,7 @@ def observe_all(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np
     out[:, :OBSERVATION_SIZE] = observe(state, rows, seats)
     view = VIEW_SEATS * state.turn.take(rows) + seats
     at = rows[:, None] * players + seats_by_place(players).take(view, axis=1).T
-    hands = count_kinds(take_sets(state.flat_hands, at)).reshape(len(rows), -1)
+    hands = count_kinds(take_sets(state.flat_hands, at)).reshape(len(rows), players * NUM_KINDS)
     out[:, OBSERVATION_SIZE : OBSERVATION_SIZE + hands.shape[1]] = hands
     places = state.pile_at[rows].astype(np.intp)[:, None] + np.arange(NUM_CARDS)
     size = state.rules.deck_size
