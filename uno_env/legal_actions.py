@@ -34,6 +34,17 @@ class LegalActions:
             raise ValueError(f"row {int(counts.argmin())} of the mask has no legal action")
         return cls(rows, actions, counts, np.cumsum(counts) - counts)
 
+    def of_rows(self, rows: NDArray[np.intp], where: NDArray[np.intp]) -> LegalActions:
+        """Those of some rows alone, which are then numbered from 0.
+
+        Args:
+            rows: (b,) which rows, ascending.
+            where: (l,) the places of their actions among all, ascending.
+        """
+        counts = self.counts[rows]
+        numbers = np.arange(len(rows)).repeat(counts)
+        return LegalActions(numbers, self.actions[where], counts, np.cumsum(counts) - counts)
+
     def uniform(self, rng: np.random.Generator) -> NDArray[np.intp]:
         """One action of each row, all alike: (B,) intp."""
         chosen = (rng.random(len(self.counts)) * self.counts).astype(np.intp)
