@@ -53,4 +53,4 @@ class PolicyAgent(Agent):
         self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """See `Agent.preferences`: the logits."""
-        return self.policy.logits(observation)
+        return self.policy.logits(observation, mask)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from colours import renamed, renamed_actions
 from test_agents import Watched, decide
 
 from agents import Agent, known_agents, make_agent
@@ -16,7 +17,6 @@ from uno_env.game.actions import NUM_ACTIONS, Action
 from uno_env.game.cards import Colour
 from uno_env.game.rules import PRESETS
 from uno_env.legal_actions import LegalActions
-from uno_env.policy import COLOUR_INPUTS, COLOUR_OUTPUTS
 from uno_env.sight import Sight
 
 SCORING = sorted(name for name, kind in known_agents().items() if issubclass(kind, ScoringAgent))
@@ -181,15 +181,12 @@ def test_colours_are_alike(bot, preset, players):
     batch = some_choices(preset, players)
     order = [2, 0, 3, 1]
     seen, mask = batch.observe(), batch.legal
-    renamed, legal = seen.copy(), mask.copy()
-    renamed[:, COLOUR_INPUTS] = seen[:, COLOUR_INPUTS[order]]
-    legal[:, COLOUR_OUTPUTS] = mask[:, COLOUR_OUTPUTS[order]]
     before, after = (
-        scores(make_agent(bot), *some, players) for some in ((seen, mask), (renamed, legal))
+        scores(make_agent(bot), *some, players)
+        for some in ((seen, mask), renamed(seen, mask, order))
     )
     assert np.isfinite(before[mask]).all()
-    assert np.allclose(before[:, COLOUR_OUTPUTS[order]], after[:, COLOUR_OUTPUTS], atol=1e-5)
-    assert np.allclose(before[:, 64:71], after[:, 64:71], atol=1e-5)
+    assert np.allclose(before[:, renamed_actions(order)], after, atol=1e-5)
 
 
 @pytest.mark.parametrize("players", [2, 5, 10])

@@ -22,7 +22,7 @@ from agents import Agent, make_agent
 from agents.policy import PolicyAgent
 from eval.answers import AgentError
 from train import ppo
-from train.network import ColourSharedPolicy, export_policy
+from train.network import ActionScoringPolicy, export_policy
 from train.opponents import OpponentPool
 from train.ppo import Arguments, train
 from train.vec_env import TableVecEnv
@@ -323,7 +323,7 @@ def test_tables_are_reproducible_from_the_seed() -> None:
 def test_exported_and_trained_policies_prefer_the_same_actions() -> None:
     torch.manual_seed(0)
     env = make_env()
-    policy = ColourSharedPolicy(
+    policy = ActionScoringPolicy(
         env.observation_space, env.action_space, lambda _: 1e-3, net_arch=[16]
     )
     for parameter in policy.parameters():
@@ -336,9 +336,10 @@ def test_exported_and_trained_policies_prefer_the_same_actions() -> None:
         batch.step(keen.act(batch.observe(), batch.legal, rng))
     seen, mask = batch.observe()[~batch.done], batch.legal[~batch.done]
     with torch.no_grad():
-        features = policy.extract_features(torch.as_tensor(seen))
-        logits = policy.action_net(policy.mlp_extractor.forward_actor(features)).numpy()
-    np.testing.assert_allclose(exported.logits(seen), logits, rtol=1e-3, atol=1e-3)
+        chances = policy.get_distribution(torch.as_tensor(seen), mask).distribution.logits.numpy()
+    logits = exported.logits(seen, mask)
+    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(logits[mask], chances[mask], rtol=1e-3, atol=1e-3)
     chosen, _ = policy.predict(seen, deterministic=True, action_masks=mask)
     assert (exported.act(seen, mask) == chosen).mean() > 0.99
 

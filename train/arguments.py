@@ -22,6 +22,7 @@ from uno_env.policy import MAX_HIDDEN
 _WHOLE_NUMBERS = {
     "seed": (0, 2**32 - 1),
     "total_timesteps": (1, sys.maxsize),
+    "critic_first": (0, sys.maxsize),
     "num_envs": (1, 2**31 - 1),
     "num_steps": (1, 2**31 - 1),
     "batch_size": (2, 2**31 - 1),
@@ -88,7 +89,7 @@ class Arguments:
     """Choices in each gradient step."""
     num_epochs: int = 3
     """Passes over the data in each update."""
-    learning_rate: float = 2e-3
+    learning_rate: float = 1.5e-3
     """Adam's step size at the start; it falls linearly to zero."""
     gamma: float = 1.0
     """Discount per choice. A round is short and only its end counts."""
@@ -100,11 +101,15 @@ class Arguments:
     """Weight of the entropy bonus."""
     hidden: int = 64
     """Units in each hidden layer."""
-    full_information: bool = False
-    """Whether observations in training end with all hands and the draw pile, for critics that read
-    them. The exported policy never needs them."""
+    full_information: bool = True
+    """Whether the critic sees the true hands in training. The actor and the policy never do."""
 
-    opponents: tuple[str, ...] = ("greedy", "keen")
+    warm_start: Path | None = None
+    """A policy file to start from, with as many hidden units."""
+    critic_first: int = 0
+    """Choices from which the critic alone learns, before the actor does too; for warm starts."""
+
+    opponents: tuple[str, ...] = ("expert", "greedy")
     """Fixed opponents: names of agents, or policy files."""
     past_share: float = 0.5
     """Share of rounds against past selves."""
@@ -114,7 +119,7 @@ class Arguments:
     """Past selves kept."""
     present_past: int = PRESENT_PAST
     """Past selves that play at a time."""
-    opponent_weighting: Weighting = "hard"
+    opponent_weighting: Weighting = "even"
     """How often opponents are met: "hard", by (1 - x) ** power, x being the learner's strength
     against them; "equals", by x (1 - x); or "even", all alike."""
     opponent_power: float = 1.0
@@ -209,6 +214,10 @@ class Arguments:
         if not isinstance(self.out, str | os.PathLike):
             raise ValueError(f"out={self.out!r}: allowed is the path of a folder")
         self._set("out", Path(self.out))
+        if self.warm_start is not None:
+            if not isinstance(self.warm_start, str | os.PathLike):
+                raise ValueError(f"warm_start={self.warm_start!r}: allowed is a policy file's path")
+            self._set("warm_start", Path(self.warm_start))
         for field_name in ("opponents", "eval_opponents"):
             names: Any = getattr(self, field_name)
             if isinstance(names, str) or not all(isinstance(name, str) for name in names):
@@ -252,40 +261,40 @@ class Arguments:
 
     def as_json(self) -> dict[str, Any]:
         """All of them, as JSON holds them; `Arguments(**values)` makes them again."""
-        values = {**dataclasses.asdict(self), "out": str(self.out)}
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+        values = dataclasses.asdict(self)
+        plain = {tuple: list, type(self.out): str}
+        return {k: plain.get(type(v), lambda v: v)(v) for k, v in values.items()}
 
 
 PRESETS: dict[str, dict[str, Any]] = {
     "quick": {},
     "standard": {
-        "total_timesteps": 20_000_000,
-        "hidden": 128,
-        "learning_rate": 1.5e-3,
+        "num_players": (2, 3, 4, 7),
+        "shares": (4.0, 2.0, 3.0, 1.0),
+        "total_timesteps": 11_000_000,
         "num_envs": 4_096,
-        "batch_size": 8_192,
-        "opponents": ("expert", "greedy", "keen"),
-        "past_every": 20,
-        "eval_deals": 2_000,
-        "eval_every": 30,
+        "eval_opponents": ("expert", "greedy"),
+        "eval_deals": 300,
+        "eval_every": 50,
     },
     "long": {
+        "num_players": (2, 3, 4, 5, 7, 10),
         "total_timesteps": 200_000_000,
-        "hidden": 256,
-        "learning_rate": 1e-3,
         "num_envs": 8_192,
         "batch_size": 16_384,
-        "num_players": (2, 3, 4, 7),
-        "opponents": ("expert", "watcher", "greedy", "keen"),
-        "past_every": 40,
+        "learning_rate": 1e-3,
+        "hidden": 128,
+        "opponents": ("expert", "watcher", "greedy"),
+        "past_every": 20,
         "max_past": 40,
-        "eval_deals": 2_000,
+        "eval_opponents": ("expert", "greedy"),
+        "eval_deals": 1_000,
         "eval_every": 100,
         "checkpoint_every": 50,
     },
 }
 """What each preset sets that is not as in `Arguments()`: `quick`; `standard`, for less than an hour
-on two cores; `long`, for a day, at tables of 2, 3, 4 and 7."""
+on two cores, at tables of 2, 3, 4 and 7; `long`, for a day."""
 
 
 def preset(name: str = "quick", **changes: Any) -> Arguments:

@@ -35,7 +35,7 @@ from train.arguments import PRESETS, Arguments, preset
 from train.callbacks import EnoughError, PastSelves, Recorder, Watch
 from train.diagnostics import LearningError
 from train.evaluation import Evaluation
-from train.network import ColourSharedPolicy
+from train.network import ActionScoringPolicy
 from train.opponents import OpponentPool
 from train.run import (
     POLICY,
@@ -45,7 +45,9 @@ from train.run import (
     last_checkpoint,
     read_arguments,
 )
+from train.start import CriticFirst, prepare, warm_start
 from train.vec_env import MixedTables, SavedVecEnv, TableVecEnv
+from uno_env.policy import Policy
 
 _PROG = "python -m train.ppo"
 
@@ -124,7 +126,10 @@ def _learn(model: MaskablePPO, recorder: Recorder) -> Path:
         if left > 0:
             model.learn(
                 left,
-                callback=[recorder.watch, recorder.past, recorder],
+                callback=[
+                    CriticFirst(recorder.arguments.critic_first),
+                    *(recorder.watch, recorder.past, recorder),
+                ],
                 log_interval=None,  # type: ignore[arg-type]
                 reset_num_timesteps=new,
             )
@@ -210,8 +215,8 @@ def make_tables(arguments: Arguments, pool: OpponentPool) -> SavedVecEnv:
 
 def make_learner(env: VecEnv, arguments: Arguments) -> MaskablePPO:
     """The learner that the arguments ask for, on any environment with the tables' spaces."""
-    return MaskablePPO(
-        ColourSharedPolicy,
+    model = MaskablePPO(
+        ActionScoringPolicy,
         env,
         learning_rate=lambda remaining: arguments.learning_rate * remaining,
         n_steps=arguments.num_steps,
@@ -225,6 +230,11 @@ def make_learner(env: VecEnv, arguments: Arguments) -> MaskablePPO:
         seed=arguments.seed,
         device="cpu",
     )
+    assert isinstance(model.policy, ActionScoringPolicy)
+    prepare(model.policy, arguments.kinds_of_tables(), arguments.seed)
+    if arguments.warm_start:
+        warm_start(model.policy, Policy.load(arguments.warm_start))
+    return model
 
 
 def _table_of_baselines(path: Path, arguments: Arguments) -> str:

@@ -3,15 +3,12 @@
 A policy file is one ``.safetensors`` file: the weights of a network, and a header that says what
 they are. Reading one runs no code; a file that does not fit is refused with the reason.
 
-The network treats the four colours alike. Every colour is described by the same features (cards of
-that colour in hand, unseen, seen to be dealt to others; who lacks it; whether it is active) and
-goes through the same two layers, beside the features that belong to no colour and the mean over the
-colours; so what is learnt about one colour holds for all::
+The network scores the legal actions one at a time, from what is known of the situation and what the
+action does (`uno_env.inputs`); all actions share its weights::
 
-    first[c]  = relu(colour[c] @ W1 + common @ W2 + b1)
-    second[c] = relu(first[c] @ W3 + mean(first) @ W4 + b2)
-    the 16 plays and the naming of colour c = second[c] @ W5 + b5
-    all other actions                       = mean(second) @ W6 + b6
+    first  = relu(situation @ W1 + action @ W2 + b1)
+    second = relu(first @ W3 + b2)
+    logit  = second @ w4
 """
 
 from __future__ import annotations
@@ -28,80 +25,34 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from uno_env.game.actions import ACTION_LAYOUT_VERSION, NUM_ACTIONS, Action
-from uno_env.game.cards import NUM_COLOURED_SYMBOLS, NUM_COLOURS, NUM_SYMBOLS
-from uno_env.game.observation import (
-    LAYOUT,
-    OBSERVATION_LAYOUT_VERSION,
-    OBSERVATION_SIZE,
-    SCALE,
-)
-from uno_env.game.rules import MAX_PLAYERS, Rules
+from uno_env.game.actions import ACTION_LAYOUT_VERSION, NUM_ACTIONS
+from uno_env.game.observation import OBSERVATION_LAYOUT_VERSION, OBSERVATION_SIZE
+from uno_env.game.rules import Rules
+from uno_env.inputs import ACTION_SIZE, INPUTS_VERSION, SITUATION_SIZE, inputs
+from uno_env.legal_actions import LegalActions
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 SUFFIX = ".safetensors"
 """What the name of a policy file ends in."""
-NETWORK = "colour-shared"
+NETWORK = "action-scoring"
 MAX_HIDDEN = 4096
+MAX_WEIGHT = 1e6
+"""No logit of a network with such weights overflows."""
 
 
 class PolicyFileError(ValueError):
     """A policy file that cannot be used; the message says which and why."""
 
 
-def _colour_inputs() -> NDArray[np.intp]:
-    rows = []
-    for colour in range(NUM_COLOURS):
-        own = [
-            LAYOUT[name].start + NUM_SYMBOLS * colour + symbol
-            for name in ("hand", "drawn", "unseen", "known")
-            for symbol in range(NUM_COLOURED_SYMBOLS)
-        ]
-        for name, width in (("known_colours", NUM_COLOURS + 1), ("lack", NUM_COLOURS)):
-            own += [LAYOUT[name].start + width * place + colour for place in range(MAX_PLAYERS - 1)]
-        rows.append([*own, LAYOUT["colour"].start + colour])
-    return np.array(rows)
-
-
-COLOUR_INPUTS = _colour_inputs()
-"""Places in the observation of the features of each colour: (4, 71)."""
-COMMON_INPUTS: NDArray[np.intp] = np.setdiff1d(np.arange(OBSERVATION_SIZE), COLOUR_INPUTS)
-"""Places of the features that belong to no colour."""
-
-COLOUR_OUTPUTS: NDArray[np.intp] = np.array(
-    [
-        [*range(NUM_SYMBOLS * colour, NUM_SYMBOLS * (colour + 1)), Action.COLOUR + colour]
-        for colour in range(NUM_COLOURS)
-    ]
-)
-"""The actions whose logits come from each colour: (4, 17)."""
-COMMON_OUTPUTS: NDArray[np.intp] = np.setdiff1d(np.arange(NUM_ACTIONS), COLOUR_OUTPUTS)
-"""The other actions."""
-
-
-_INPUTS = np.concatenate([COLOUR_INPUTS.ravel(), COMMON_INPUTS])
-_INPUT_SCALE = SCALE[_INPUTS]
-
-
-def _mean_over_colours(layer: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(B, 4, hidden) -> (B, hidden)."""
-    total = layer[:, 0] + layer[:, 1] + layer[:, 2] + layer[:, 3]
-    return total * np.float32(1 / NUM_COLOURS)
-
-
 def weight_shapes(hidden: int) -> dict[str, tuple[int, ...]]:
     """Names and shapes of the weights of a network with `hidden` units a layer."""
     return {
-        "first.colour": (COLOUR_INPUTS.shape[1], hidden),
-        "first.common": (len(COMMON_INPUTS), hidden),
+        "first.situation": (SITUATION_SIZE, hidden),
+        "first.action": (ACTION_SIZE, hidden),
         "first.bias": (hidden,),
-        "second.own": (hidden, hidden),
-        "second.mean": (hidden, hidden),
+        "second.weight": (hidden, hidden),
         "second.bias": (hidden,),
-        "colour.weight": (hidden, COLOUR_OUTPUTS.shape[1]),
-        "colour.bias": (COLOUR_OUTPUTS.shape[1],),
-        "common.weight": (hidden, len(COMMON_OUTPUTS)),
-        "common.bias": (len(COMMON_OUTPUTS),),
+        "out.weight": (hidden,),
     }
 
 
@@ -139,25 +90,40 @@ class Policy:
         """Units in each hidden layer."""
         return len(self.weights["first.bias"])
 
-    def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """The preference for each action, legal or not: (B, F) uint8 -> (B, A) float32."""
-        w, hidden, number = self.weights, self.hidden, len(observation)
-        scaled = (observation.take(_INPUTS, axis=1) * _INPUT_SCALE).astype(np.float32, copy=False)
-        # One large product is many times as fast as one small product for each row.
-        colour = scaled[:, : COLOUR_INPUTS.size].reshape(-1, COLOUR_INPUTS.shape[1])
-        common = scaled[:, COLOUR_INPUTS.size :] @ w["first.common"] + w["first.bias"]
-        first = (colour @ w["first.colour"]).reshape(number, NUM_COLOURS, hidden)
-        first += common[:, None]
-        np.maximum(first, 0, out=first)
-        mean = _mean_over_colours(first) @ w["second.mean"] + w["second.bias"]
-        second = (first.reshape(-1, hidden) @ w["second.own"]).reshape(first.shape)
-        second += mean[:, None]
-        np.maximum(second, 0, out=second)
-        by_colour = second.reshape(-1, hidden) @ w["colour.weight"] + w["colour.bias"]
-        out = np.empty((number, NUM_ACTIONS), np.float32)
-        out[:, COLOUR_OUTPUTS.ravel()] = by_colour.reshape(-1, COLOUR_OUTPUTS.size)
-        out[:, COMMON_OUTPUTS] = _mean_over_colours(second) @ w["common.weight"] + w["common.bias"]
+    def logits(
+        self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """The preference for each legal action, minus infinity for all others.
+
+        Args:
+            observation: (B, F) uint8.
+            mask: (B, A), the legal actions, at least one in each row.
+
+        Returns:
+            (B, A) float32.
+
+        Raises:
+            ValueError: another shape, a row without a legal action.
+        """
+        _check_asked(observation, mask)
+        legal = LegalActions.of(mask)
+        out = np.full(mask.shape, -np.inf, np.float32)
+        out[legal.rows, legal.actions] = self._scores(observation, legal)
         return out
+
+    def _scores(self, observation: NDArray[np.uint8], legal: LegalActions) -> NDArray[np.float32]:
+        """The logit of each legal action: (L,) float32."""
+        w = self.weights
+        situation, action = inputs(observation, legal)
+        common = situation @ w["first.situation"]
+        common += w["first.bias"]
+        first: NDArray[np.float32] = common[legal.rows]
+        first += action @ w["first.action"]
+        np.maximum(first, 0, out=first)
+        second = first @ w["second.weight"]
+        second += w["second.bias"]
+        np.maximum(second, 0, out=second)
+        return (second @ w["out.weight"]).astype(np.float32, copy=False)
 
     def act(
         self,
@@ -183,16 +149,17 @@ class Policy:
         """
         check_temperature(temperature)
         _check_asked(observation, mask)
-        logits = self.logits(observation)
+        legal = LegalActions.of(mask)
+        scores = self._scores(observation, legal)
         if temperature > 0:
             if rng is None:
                 raise ValueError(f"temperature={temperature} needs an rng")
-            # The largest of logits with Gumbel noise is a sample of the softmax. The noise can be
-            # infinite, so illegal actions are struck out after it.
-            exponential = rng.standard_exponential(logits.shape, dtype=np.float32)
+            # The largest of logits with Gumbel noise is a sample of the softmax.
+            exponential = rng.standard_exponential(scores.shape, dtype=np.float32)
             with np.errstate(divide="ignore"):
-                logits = logits / np.float32(temperature) - np.log(exponential)
-        return np.where(mask, logits, -np.inf).argmax(axis=1)
+                scores /= np.float32(temperature)
+                scores -= np.log(exponential)
+        return legal.highest(scores)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to `path`, whole or not at all.
@@ -208,6 +175,7 @@ class Policy:
             "uno_env.actions": str(ACTION_LAYOUT_VERSION),
             "uno_env.observation": str(OBSERVATION_LAYOUT_VERSION),
             "uno_env.network": NETWORK,
+            "uno_env.inputs": str(INPUTS_VERSION),
             "uno_env.rules": str(self.rules),
             "uno_env.training": json.dumps(dict(self.training)),
         }
@@ -267,9 +235,6 @@ def _check_asked(observation: NDArray[np.uint8], mask: NDArray[np.bool_]) -> Non
                 f"{name} of the shape {array.shape}: needed is ({number}, {width}), a row for each "
                 "game"
             )
-    choosable = mask.any(axis=1)
-    if not choosable.all():
-        raise ValueError(f"row {int(choosable.argmin())} of the mask has no legal action")
 
 
 def _check_dtype(name: str, found: object, needed: str) -> None:
@@ -294,8 +259,8 @@ def _check_weights(weights: Mapping[str, NDArray[Any]]) -> None:
         _check_dtype(name, array.dtype, "float32")
         if array.shape != shape:
             raise PolicyFileError(f"weights {name} of shape {array.shape}: needed is {shape}")
-        if not np.isfinite(array).all():
-            raise PolicyFileError(f"weights {name} are not all finite numbers")
+        if not (np.abs(array) <= MAX_WEIGHT).all():
+            raise PolicyFileError(f"weights {name}: allowed are numbers up to {MAX_WEIGHT:g}")
 
 
 def _as_json_holds(training: Mapping[str, Any]) -> dict[str, Any]:
@@ -314,6 +279,7 @@ def _check_header(header: Mapping[str, str]) -> None:
         "actions": str(ACTION_LAYOUT_VERSION),
         "observation": str(OBSERVATION_LAYOUT_VERSION),
         "network": NETWORK,
+        "inputs": str(INPUTS_VERSION),
     }
     for name in (*needed, "rules"):
         if f"uno_env.{name}" not in header:
