@@ -40,8 +40,8 @@ def test_exported_and_sb3_policies_choose_the_same_actions(
     same = asked = 0
     for _ in range(20):
         live = ~batch.done
-        seen, mask = batch.observe()[live], batch.legal[live]
-        theirs, _ = model.predict(seen, deterministic=True, action_masks=mask)
+        told, seen, mask = batch.observe_all()[live], batch.observe()[live], batch.legal[live]
+        theirs, _ = model.predict(told, deterministic=True, action_masks=mask)
         same += (exported.act(seen, mask) == theirs).sum()
         asked += len(seen)
         batch.step(

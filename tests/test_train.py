@@ -416,7 +416,7 @@ def test_small_runs_are_reproducible(tmp_path: Path) -> None:
         Policy.load(train(Arguments(out=tmp_path / str(i), seed=seed, torch_threads=1, **SMALL)))
         for i, seed in enumerate((3, 3, 4))
     ]
-    weights = [policy.weights["second.own"] for policy in policies]
+    weights = [policy.weights["second.weight"] for policy in policies]
     assert (weights[0] == weights[1]).all()
     assert (weights[0] != weights[2]).any()
 

@@ -79,7 +79,7 @@ class Arguments:
     out: Path = field(default_factory=_new_run_folder)
     """Run folder; it must not exist yet. By default a new one under runs/, named by the time."""
 
-    total_timesteps: int = 2_000_000
+    total_timesteps: int = 1_500_000
     """Choices of the learner to train on."""
     num_envs: int = 2_048
     """Tables stepped together."""
@@ -131,7 +131,7 @@ class Arguments:
     max_decisions: int = 1_000
     """Decisions of all seats after which a training round is cut off."""
 
-    eval_every: int = 20
+    eval_every: int = 30
     """Updates between two evaluations; the last update is followed by one, too."""
     eval_deals: int = 500
     """Duplicate deals of an evaluation against each of `eval_opponents`, the same ones each time,

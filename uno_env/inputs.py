@@ -244,9 +244,9 @@ def _actions(sight: Sight, legal: LegalActions) -> Floats:
         out[challenges, ACTION_PLACES["guilt"]] = sight.guilt[rows[challenges], None]
     if swaps.size:
         # Places are counted in the direction of play, swaps clockwise.
-        places = actions[swaps] - Action.SWAP + 1
+        steps = actions[swaps] - Action.SWAP + 1
         clockwise = sight.observation[rows[swaps], LAYOUT["clockwise"].start] > 0
-        places = np.where(clockwise, places, sight.players - places)
+        places = np.where(clockwise, steps, -steps) % sight.players
         out[swaps, ACTION_PLACES["swap"]] = sight.sizes[rows[swaps], places, None] / np.float32(8)
     return out
 
