@@ -8,8 +8,9 @@ import pytest
 from agents import make_agent
 from uno_env import CARDS, GameBatch, Position, Rules
 from uno_env.determinize import rules_of, sample_tables, true_tables
-from uno_env.game.cards import CARD_BITS, CARD_COLOUR, CARD_KIND, KIND_OF_TEXT, NO_CARD
-from uno_env.game.observation import LAYOUT, deck_words
+from uno_env.game.actions import Action
+from uno_env.game.cards import CARD_BITS, CARD_COLOUR, CARD_KIND, KIND_OF_TEXT, NO_CARD, NUM_KINDS
+from uno_env.game.observation import FULL_SIZE, LAYOUT, OBSERVATION_SIZE, deck_words
 from uno_env.game.rules import PRESETS
 from uno_env.game.state import Phase
 
@@ -231,6 +232,37 @@ def test_a_card_that_another_drew_may_be_played():
     assert all(card[0] == "R" or card[1:] == "9" or card in ("W", "KP") for card in drawn)
 
 
+def test_who_said_uno_can_play():
+    """The call exists only where one of the two cards may be played; also for who looks on."""
+    case = {"hands": ["G1 G2", "B1 Y2"], "discard": "B7", "said": True, "turn": 1, "draw": "R1 R2"}
+    for rules in PRESETS:
+        tables = sample_tables(table(rules, **case), 300, np.random.default_rng(0))
+        assert tables.legal[:, : Action.DRAW].any(axis=1).all()
+        assert len({tables.position(game).hands[1] for game in range(300)}) > 50
+
+
+def test_who_said_uno_may_play_the_known_card():
+    """Then nothing is to be learned of the other."""
+    case = {"hands": ["G1 G2", "B1 Y2"], "discard": "B7", "said": True, "turn": 1, "draw": "R1 R2"}
+    blue, red = (
+        sample_tables(table(known=["", card], **case), 500, np.random.default_rng(0))
+        for card in ("B1", "Y2")
+    )
+    follows = [tables.legal[:, : Action.DRAW].sum(axis=1) for tables in (blue, red)]
+    assert all((counts > 0).all() for counts in follows)
+    other = of_colour(blue, 1, 0)
+    assert 0.1 < (other > 0).mean() < 0.4  # red, which does not follow, as often as other colours
+    assert (of_colour(red, 1, 0) > 0).mean() < 0.1  # the red seven
+
+
+def test_drawing_is_proof_where_the_rules_make_it_so():
+    lack = [(15, 15, 15, 15), (0, 15, 15, 15)]
+    case = {"hands": ["Y1 Y2", "B1 B2 B3 B4 B5"], "lack": lack, "discard": "B7", "draw": "G5"}
+    for rules, proof in (("classic", True), ("classic drawn_card=optional", False)):
+        tables = sample_tables(table(rules, **case), 300, np.random.default_rng(0), trust=0.0)
+        assert of_colour(tables, 1, 0).any() != proof
+
+
 # --- Chance --------------------------------------------------------------------------------------
 
 
@@ -375,6 +407,56 @@ def test_what_is_no_observation():
     wrong[1, LAYOUT["known"].start] = 1
     with pytest.raises(ValueError, match="row 1 is no observation: `known`"):
         sample_tables(wrong, 1, rng)
+
+
+@pytest.mark.parametrize(
+    ("feature", "at", "value"),
+    [
+        ("on_turn", slice(None), 0),
+        ("on_turn", slice(0, 6), [0, 0, 0, 0, 0, 1]),
+        ("phase", slice(None), 0),
+        ("phase", slice(None), np.arange(len(Phase)) == Phase.SWAP),
+        ("top", slice(None), 0),
+        ("colour", slice(None), 1),
+        ("to_act", 0, 0),
+        ("clockwise", 0, 2),
+        ("discards", 0, 9),
+        ("two_cards", 0, 1),
+        ("drawn", 3, 1),
+        ("lack", 2, 99),
+        ("scores_low", 0, 40),
+        ("scores_high", 9, 1),
+        ("stack", 0, 2),
+    ],
+)
+def test_features_that_do_not_go_with_the_rest(feature, at, value):
+    """They are refused rather than made into other tables than the seat has seen."""
+    batch, rng = GameBatch(num_games=3, seed=5), np.random.default_rng(0)
+    for rows, sample in ((batch.observe(), sample_tables), (batch.observe_all(), true_tables)):
+        sample(rows, 2, rng)
+        rows[1, LAYOUT[feature]][at] = value
+        with pytest.raises(ValueError, match="row 1 is no observation"):
+            sample(rows, 2, rng)
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (OBSERVATION_SIZE + 3, 9),  # hands
+        (OBSERVATION_SIZE + NUM_KINDS + 3, 0),
+        (FULL_SIZE - 3, 1),  # the draw pile
+        (FULL_SIZE - 2 - 112, 0),
+        (FULL_SIZE - 2 - 112, 56),
+        (FULL_SIZE - 2, 56),
+        (FULL_SIZE - 1, 2),
+        (LAYOUT["pile"].start, 5),
+    ],
+)
+def test_what_is_not_all_there_is(at, value):
+    rows, rng = GameBatch(num_games=3, seed=0).observe_all(), np.random.default_rng(0)
+    rows[1, at] = rows[1, at] + 1 if value == rows[1, at] else value
+    with pytest.raises(ValueError, match="row 1 is not all there is"):
+        true_tables(rows, 2, rng)
 
 
 def test_a_round_that_is_over():

@@ -1,10 +1,10 @@
 """Whole tables from what one seat sees, sampled (`sample_tables`), or from all (`true_tables`).
 
-*Determinization*: what is hidden is filled in at random, so that it fits everything the seat has
-seen. A sampled table gives the seat the very observation it was made from, bit for bit, which also
-shows that the observation tells all a seat needs of the round.
+*Determinization*: what is hidden is filled in at random, so that it fits everything the observation
+tells. A sampled table gives the seat the very observation it was made from, bit for bit, and what
+does not come back so is refused.
 
-What the observation does not tell, since no play that it leads to depends on it:
+What the observation does not tell, though the seat may have seen it:
 
 - Which seat the observer has. It sits in seat 0 of the tables, the others follow clockwise.
 - The dealer, who matters from the next round on: seat 0. `Rules.dealer_draw` likewise.
@@ -16,6 +16,8 @@ What the observation does not tell, since no play that it leads to depends on it
 - Whether a Wild Draw 4 that is still open to a challenge was a bluff: its player's sampled cards
   say so. (Who was caught without the call and drew the penalty may hold the colour from there
   alone; that is passed over.)
+- That who lays a Wild Draw 4 where no bluff is allowed has no card of the colour then active, and
+  that who draws where one may draw only without a match has none of the number or symbol either.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from uno_env.game import legality
 from uno_env.game.cards import CARD_COLOUR, FACE_KIND, NO_CARD, NO_COLOUR, NUM_CARDS, NUM_KINDS
 from uno_env.game.checks import whole_number
 from uno_env.game.engine import GameBatch
-from uno_env.game.observation import FULL_SIZE, OBSERVATION_SIZE
+from uno_env.game.observation import FULL_SIZE, LAYOUT, OBSERVATION_SIZE
 from uno_env.game.rules import MAX_PLAYERS, Rules
 from uno_env.game.state import Phase, State
 from uno_env.hidden import deal_hidden
@@ -37,6 +39,31 @@ __all__ = ["rules_of", "sample_tables", "true_tables"]
 
 _COLOURS_AND_WILDS = NO_COLOUR + 1
 _KINDS_OF_COLOUR = [CARD_COLOUR[FIRST_CARD] == colour for colour in range(_COLOURS_AND_WILDS)]
+
+
+def _drawing_is_proof(rules: Rules) -> bool:
+    """Whether who draws has no card of the active colour, nor keeps the one drawn if it has it."""
+    return rules.voluntary_draw == "without_match" and rules.drawn_card == "forced"
+
+
+def _check_seen(tables: GameBatch, seen: Seen, k: int, but: tuple[str, ...] = ()) -> None:
+    """The first of each k tables gives the observation it was made from, `but` for some features.
+
+    Raises:
+        ValueError: it does not, or nobody could go on: then no game leads to such an observation.
+    """
+    first = np.arange(0, tables.num_games, k)
+    wrong = tables.observe(0, first) != seen.rows
+    for feature in but:
+        wrong[:, LAYOUT[feature]] = False
+    if wrong.any():
+        row = int(wrong.any(axis=1).argmax())
+        at = int(wrong[row].argmax())
+        name = next(name for name, where in LAYOUT.items() if where.start <= at < where.stop)
+        raise ValueError(f"row {row} is no observation: `{name}` does not go with the rest")
+    stuck = tables.count_legal(first) == 0
+    if stuck.any():
+        raise ValueError(f"row {int(stuck.argmax())} is no observation: nothing could be done")
 
 
 def _finish(state: State, rng: np.random.Generator) -> GameBatch:
@@ -65,14 +92,17 @@ def sample_tables(
       many of each colour an opponent has of them, and which they are all together; what that
       leaves open is shuffled.
     - Who drew on a colour is taken to have had no card of it then: only as many of its cards as it
-      has got since can be of that colour. That is proof where one may draw only without a match,
-      and evidence elsewhere, for hardly any player draws with a match in hand; but one who kept
-      the card drawn may hold one more. `trust` says in what share of the tables it counts. Where
-      it leaves too few cards for a hand, it gives way. `no_wilds` says the same of wilds, which no
-      rule makes anybody play: bots do not save them, people may.
-    - With two players the shuffle is exactly uniform over what all this allows. With more, the
-      cards of which most is known are dealt first, which is nearly so.
-    - If somebody else holds a card just drawn, one that may be played is in that hand.
+      has got since can be of that colour. Where one may draw only without a match and has to play
+      a drawn card that fits, that is proof and counts in all tables. Elsewhere it is evidence, for
+      hardly any player draws with a match in hand, but one who kept the card drawn may hold one
+      more: `trust` says in what share of the tables it counts. Where it leaves too few cards for a
+      hand, it gives way. `no_wilds` says the same of wilds, which no rule makes anybody play: bots
+      do not save them, people may.
+    - If somebody else has just drawn a card that may be played, has said UNO or has nothing to draw
+      from, a card that may be played is in that hand.
+    - With two players the shuffle is exactly uniform over what all this allows, but for hands that
+      must hold a playable card. With more, the cards of which most is known are dealt first, which
+      is nearly so.
 
     Args:
         observation: (F,) uint8 or (B, F), of a round in play; a seat that is not to act may be the
@@ -95,6 +125,8 @@ def sample_tables(
     k = whole_number("k", k, 1)
     if not 0 <= trust <= 1:
         raise ValueError(f"trust={trust!r}: allowed is a number from 0 to 1")
+    if _drawing_is_proof(seen.rules):
+        trust = 1.0
     dealt = deal_hidden(seen.hidden(no_wilds=no_wilds), k, rng, trust)
     of_table = np.repeat(np.arange(len(seen.rows)), k)
     state = seen.state().take(of_table)
@@ -118,7 +150,9 @@ def sample_tables(
         hands = state.hands[laid, state.seats_on_turn(laid)]
         faces = hands[:, 0] | hands[:, 1]
         state.guilty[laid] = (faces & legality.OF_COLOUR[before[laid]]) != 0
-    return _finish(state, rng)
+    tables = _finish(state, rng)
+    _check_seen(tables, seen, k)
+    return tables
 
 
 def true_tables(
@@ -151,6 +185,8 @@ def true_tables(
     number, players, size = len(rows), seen.rules.num_players, seen.rules.deck_size
     kinds = rows[:, OBSERVATION_SIZE : OBSERVATION_SIZE + MAX_PLAYERS * NUM_KINDS]
     hands = kinds.reshape(number, MAX_PLAYERS, NUM_KINDS)[:, :players]
+    in_pile = rows[:, OBSERVATION_SIZE + MAX_PLAYERS * NUM_KINDS :][:, :NUM_CARDS]
+    _check_full(rows, seen, hands, in_pile)
     before = hands.cumsum(axis=1, dtype=np.uint8) - hands
 
     state = seen.state()
@@ -159,7 +195,6 @@ def true_tables(
     for place in range(players):
         cards = set_of(copies(hands[:, place], before[:, place]))
         state.hands[np.arange(number), seen.seats[:, place]] = cards
-    in_pile = rows[:, OBSERVATION_SIZE + MAX_PLAYERS * NUM_KINDS :][:, :NUM_CARDS]
     _write_piles(state, in_pile, hands.sum(axis=1, dtype=np.uint8) + seen.discard)
     _write_known(state, seen, hands, before)
     drawn = rows[:, -2]
@@ -171,7 +206,38 @@ def true_tables(
         places = np.arange(size) >= state.pile_at[:, None]
         keys = np.where(places, rng.random(places.shape), -1.0)
         state.pile[:] = np.take_along_axis(state.pile, keys.argsort(axis=1), axis=1)
-    return _finish(state, rng)
+    tables = _finish(state, rng)
+    _check_seen(tables, seen, k, but=("known", "known_colours"))
+    return tables
+
+
+def _check_full(
+    rows: NDArray[np.uint8], seen: Seen, hands: NDArray[np.uint8], in_pile: NDArray[np.uint8]
+) -> None:
+    """Hands (B, P, 55) and draw piles (B, 112) are those that the observations speak of.
+
+    Raises:
+        ValueError: they are not, or what stands beside them is no card or flag.
+    """
+    here = in_pile != 0
+    beyond = in_pile.max(axis=1) > NUM_KINDS
+    counts = np.zeros((len(rows), NUM_KINDS + 1), np.uint8)
+    np.add.at(counts, (here.nonzero()[0], np.minimum(in_pile[here], NUM_KINDS)), 1)
+    hidden = hands[:, 1:].sum(axis=1, dtype=np.int16) + counts[:, 1:]
+    wrong = (
+        beyond
+        | (hands[:, 0] != seen.hand).any(axis=1)
+        | (hands.sum(axis=2, dtype=np.int16) != seen.sizes).any(axis=1)
+        | (here != (np.arange(NUM_CARDS) < seen["pile"])).any(axis=1)
+        | (hidden > seen.unseen).any(axis=1)
+        | (rows[:, -2] > NUM_KINDS)
+        | (rows[:, -1] > 1)
+    )
+    if wrong.any():
+        raise ValueError(
+            f"row {int(wrong.argmax())} is not all there is: hands and draw pile do not go with "
+            "the observation"
+        )
 
 
 def _write_piles(state: State, in_pile: NDArray[np.uint8], before: NDArray[np.uint8]) -> None:

@@ -33,6 +33,7 @@ _PLAYABLE = 1 << _COLOURS_AND_WILDS
 """A bit beside those of colours and wilds that slots are barred to: barred to the unplayable."""
 _BARS = sorted(range(1, 2 * _PLAYABLE), key=lambda bars: (bars & _PLAYABLE, bars.bit_count()))[::-1]
 """What slots may be barred to, most first."""
+_WILD_DRAW_FOUR = KIND_OF_TEXT["W+4"]
 _CARD = np.uint32(127)
 """The low bits of a sort key, which say the card."""
 _BAR_OF_CARD: NDArray[np.uint8] = np.left_shift(1, CARD_COLOUR).astype(np.uint8)
@@ -57,7 +58,9 @@ class Hidden:
     lack: NDArray[np.uint8]
     """(B, P - 1, 4) `LACK_CAP` less the cards each got since it drew on a colour; 0 for never."""
     playable: NDArray[np.intp]
-    """(B,) the place of an opponent who holds a loose card that may be played; 0 for none."""
+    """(B,) the place of an opponent who holds a card that may be played; 0 for none."""
+    has_drawn: NDArray[np.bool_]
+    """(B,) whether that is a loose card for sure, the one just drawn."""
     top: NDArray[np.intp]
     """(B,) the top faces."""
     bluff: bool
@@ -106,7 +109,7 @@ def deal_hidden(hidden: Hidden, k: int, rng: np.random.Generator, trust: float) 
     deck = _shuffled(hidden.loose, k, rng)
     bars = _bars(hidden, loose_sizes)
     believed = np.ones(len(of_table), np.bool_) if trust == 1 else rng.random(len(of_table)) < trust
-    filled = _fill(hidden, deck, bars, of_table, believed, rng)
+    filled = _fill(hidden, deck, bars, of_table, (believed, _forced(hidden, known, of_table)), rng)
 
     stops = loose_sizes.cumsum(axis=1)
     width = int(stops[:, -1].max(initial=0))
@@ -205,12 +208,31 @@ def _bars(hidden: Hidden, loose_sizes: NDArray[np.intp]) -> NDArray[np.uint8]:
     return bars
 
 
+def _forced(hidden: Hidden, known: Words, of_table: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """In which tables a playable card has to be among the loose ones: (N,).
+
+    Not where one of the known cards (N, P - 1, 2) may be played, if no card was just drawn.
+    """
+    forced = hidden.playable[of_table] > 0
+    some = np.flatnonzero(forced & ~hidden.has_drawn[of_table])
+    hands = known[some, hidden.playable[of_table[some]] - 1]
+    some, hands = some[hands.any(axis=1)], hands[hands.any(axis=1)]
+    cards = np.where(
+        (hands[:, None] & CARD_BITS[:NUM_CARDS]).any(axis=2), np.arange(NUM_CARDS), NO_CARD
+    )
+    fits = _playable(hidden, cards, hidden.top[of_table[some]])
+    if not hidden.bluff:
+        fits &= CARD_KIND[cards] != _WILD_DRAW_FOUR  # loose cards may bar it
+    forced[some[fits.any(axis=1)]] = False
+    return forced
+
+
 def _fill(
     hidden: Hidden,
     deck: NDArray[np.uint8],
     bars: NDArray[np.uint8],
     of_table: NDArray[np.intp],
-    believed: NDArray[np.bool_],
+    count: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
     """The card of each slot: (N, L).
@@ -220,9 +242,10 @@ def _fill(
         deck: (N, L) the loose cards of each table, shuffled; written on.
         bars: (B, width) what the slots are barred to, width at most L.
         of_table: (N,) which of the B games each table is of.
-        believed: (N,) in which tables lacks count.
+        count: (N,) in which tables lacks count, and (N,) in which a playable card is needed.
         rng: shuffles again.
     """
+    lacks_count, forced = count
     cards = np.full_like(deck, NO_CARD)
     empty = np.ones(deck.shape, np.bool_)
     width = bars.shape[1]
@@ -231,7 +254,8 @@ def _fill(
         if not present[bar]:
             continue
         in_row = bars == bar
-        rows = np.flatnonzero(in_row.any(axis=1)[of_table] & (believed | (bar >= _PLAYABLE)))
+        counts = forced if bar & _PLAYABLE else lacks_count
+        rows = np.flatnonzero(in_row.any(axis=1)[of_table] & counts)
         slots = in_row[of_table[rows]]
         decks = deck[rows]
         if bar & _PLAYABLE:
@@ -273,6 +297,6 @@ def _playable(hidden: Hidden, cards: NDArray[np.uint8], top: NDArray[np.intp]) -
     fits |= coloured & (kinds % NUM_COLOURED_SYMBOLS == (top % NUM_SYMBOLS)[:, None])
     fits |= ~coloured & (cards != NO_CARD)
     if not hidden.bluff:
-        four = kinds == KIND_OF_TEXT["W+4"]
+        four = kinds == _WILD_DRAW_FOUR
         fits &= ~four | ~(fits & ~four).any(axis=1, keepdims=True)
     return fits

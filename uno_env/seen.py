@@ -115,7 +115,8 @@ class Seen:
         """Decode observations (B, F).
 
         Raises:
-            ValueError: a round that is over, or cards that do not add up.
+            ValueError: a round that is over, a player beyond the table, or cards that do not add
+                up.
         """
         hand, unseen = (rows[:, LAYOUT[name]] @ KIND_OF_FACE for name in ("hand", "unseen"))
         deck = np.where(
@@ -136,6 +137,12 @@ class Seen:
         if over.any():
             raise ValueError(
                 f"row {int(over.argmax())} is of a round that is over: allowed are those in play"
+            )
+        beyond = seen.on_turn >= rules.num_players
+        if beyond.any():
+            raise ValueError(
+                f"row {int(beyond.argmax())} is no observation: the player on turn does not sit at "
+                "the table"
             )
         hidden = seen.sizes[:, 1:].sum(axis=1) + rows[:, LAYOUT["pile"].start]
         wrong = (
@@ -225,10 +232,11 @@ class Seen:
         known = self["known"] @ KIND_OF_FACE
         by_colour = self["known_colours"].reshape(len(self.rows), MAX_PLAYERS - 1, -1)
         others_act = self["to_act"][:, 0] == 0
+        has_drawn = self.phase == Phase.DRAWN
+        # Nothing to draw, or UNO said: then one of the cards may be played.
         nothing_to_draw = self["pile"][:, 0] + self["discards"][:, 0] <= 1
-        playable = others_act & (
-            (self.phase == Phase.DRAWN) | ((self.phase == Phase.TURN) & nothing_to_draw)
-        )
+        can_play = (self.phase == Phase.TURN) & (nothing_to_draw | (self["said"][:, 0] != 0))
+        playable = others_act & (has_drawn | can_play)
         return Hidden(
             known=copies(known, self.hand + self.discard),
             loose=copies(self.unseen - known, self.hand + self.discard + known),
@@ -237,6 +245,7 @@ class Seen:
             known_colours=by_colour[:, : players - 1].astype(np.intp),
             lack=self["lack"].reshape(len(self.rows), MAX_PLAYERS - 1, -1)[:, : players - 1],
             playable=np.where(playable, self.on_turn, 0),
+            has_drawn=has_drawn,
             top=self.top,
             bluff=self.rules.wild_draw_four == "bluff",
             no_wilds=no_wilds,
