@@ -96,7 +96,7 @@ def _from_module(text: str) -> Agent:
         found: object = importlib.import_module(module)
     except ImportError as error:
         raise ValueError(f"agent {text!r}: cannot import {module}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = f"{type(error).__name__}: {error}"
         raise ValueError(f"agent {text!r}: importing {module} raised {what}") from error
     try:
@@ -106,7 +106,7 @@ def _from_module(text: str) -> Agent:
     if not isinstance(found, Agent) and callable(found):
         try:
             found = found()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             what = f"{type(error).__name__}: {error}"
             raise ValueError(f"agent {text!r}: making it raised {what}") from error
     if not isinstance(found, Agent):

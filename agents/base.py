@@ -7,10 +7,12 @@ has to be changed for `make_agent` and the command lines to know it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from uno_env.game.actions import NUM_ACTIONS
+from uno_env.game.observation import FULL_SIZE, OBSERVATION_SIZE
 
 
 class Agent(ABC):
@@ -22,11 +24,11 @@ class Agent(ABC):
 
     name: str
     """How tables and messages call it."""
-    cheats: ClassVar[bool] = False
+    cheats: bool = False
     """Whether it looks at what its seat may not know: its observations are then (B, FULL_SIZE), as
     `GameBatch.observe_all` gives them."""
 
-    interactive: ClassVar[bool] = False
+    interactive: bool = False
     """Whether it asks a person, so that its tables cannot be left alone."""
 
     @abstractmethod
@@ -61,3 +63,20 @@ class Agent(ABC):
             mask: as for `act`.
         """
         return None
+
+    def check_input(self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]) -> None:
+        """What `act` is given has the form that it asks for; see there.
+
+        A mask of numbers, say, would be taken for indices without a word.
+
+        Raises:
+            ValueError: it has not.
+        """
+        width = FULL_SIZE if self.cheats else OBSERVATION_SIZE
+        right = observation.dtype == np.uint8 and observation.shape == (*mask.shape[:1], width)
+        if not right or mask.dtype != np.bool_ or mask.shape[1:] != (NUM_ACTIONS,):
+            raise ValueError(
+                f"{self.name} was given observations {observation.dtype} {observation.shape} and a "
+                f"mask {mask.dtype} {mask.shape}: allowed are uint8 (B, {width})"
+                f"{', all there is,' * self.cheats} and bool (B, {NUM_ACTIONS})"
+            )

@@ -64,6 +64,7 @@ class GreedyAgent(Agent):
         rng: np.random.Generator,
     ) -> NDArray[np.intp]:
         """See `Agent.act`."""
+        self.check_input(observation, mask)
         legal = LegalActions.of(mask)
         action_points = observation[:, SWITCH_PLACES["action_points_in_fives"]]
         actions = legal.best(_VALUES[action_points[legal.rows], legal.actions])
@@ -85,6 +86,7 @@ class GreedyAgent(Agent):
         self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """See `Agent.preferences`."""
+        self.check_input(observation, mask)
         action_points = observation[:, SWITCH_PLACES["action_points_in_fives"]]
         liked = _VALUES[action_points].astype(np.float32)
         # Less than a step in what cards are worth, however many are held.

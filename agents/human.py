@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +11,12 @@ from agents.base import Agent
 from uno_env.determinize import sample_tables
 from uno_env.game.actions import ACTIONS
 from uno_env.game.engine import GameBatch
+from uno_env.legal_actions import LegalActions
 from uno_env.render import ansi
 
 _ACTION_OF_TEXT = {text.lower(): action for action, text in enumerate(ACTIONS)}
 _PER_LINE = 8
+_MOST_DIGITS = 9
 
 
 class HumanAgent(Agent):
@@ -30,7 +31,7 @@ class HumanAgent(Agent):
     """
 
     name = "human"
-    interactive: ClassVar[bool] = True
+    interactive = True
 
     def __init__(
         self, read: Callable[[str], str] = input, write: Callable[[str], object] = print
@@ -48,16 +49,20 @@ class HumanAgent(Agent):
         Raises:
             KeyboardInterrupt: the input has ended.
         """
-        return np.array(
-            [self._choose(*row, rng) for row in zip(observation, mask, strict=True)], np.intp
-        )
+        self.check_input(observation, mask)
+        legal = LegalActions.of(mask)
+        each = np.split(legal.actions, legal.starts[1:]) if len(mask) else []
+        chosen = [
+            self._choose(row, actions.tolist(), rng)
+            for row, actions in zip(observation, each, strict=True)
+        ]
+        return np.array(chosen, np.intp)
 
     def _choose(
-        self, observation: NDArray[np.uint8], mask: NDArray[np.bool_], rng: np.random.Generator
+        self, observation: NDArray[np.uint8], legal: list[int], rng: np.random.Generator
     ) -> int:
-        legal = mask.nonzero()[0].tolist()
         if len(legal) == 1:
-            return int(legal[0])
+            return legal[0]
         # Any table that fits looks the same from this seat, but for the dealer.
         table = sample_tables(observation, 1, rng)
         players = table.rules.num_players
@@ -74,14 +79,18 @@ class HumanAgent(Agent):
     def _ask(self) -> str:
         try:
             return self._read("your action> ").strip()
+        except UnicodeDecodeError:
+            return "?"  # what was typed is no text, so no action either
         except EOFError:
             raise KeyboardInterrupt("the input has ended") from None
 
     def _understand(self, answer: str, legal: list[int], table: GameBatch) -> int | None:
         """The action that an answer names; None, and why, if there is none to take."""
         if answer.isdecimal():
-            if 1 <= int(answer) <= len(legal):
-                return legal[int(answer) - 1]
+            # More digits than that Python may refuse to read.
+            number = int(answer[-_MOST_DIGITS:])
+            if len(answer) <= _MOST_DIGITS and 1 <= number <= len(legal):
+                return legal[number - 1]
             self._write(f"{answer}: allowed is a number from 1 to {len(legal)}")
             return None
         action = _ACTION_OF_TEXT.get(answer.lower())

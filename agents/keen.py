@@ -25,6 +25,7 @@ class KeenAgent(Agent):
         rng: np.random.Generator,
     ) -> NDArray[np.intp]:
         """See `Agent.act`."""
+        self.check_input(observation, mask)
         says, catches = mask[:, Action.UNO].copy(), mask[:, Action.CATCH].copy()
         # Plays come first in the action layout, so the first legal action tells of them.
         idle_only = mask.argmax(axis=1) >= Action.DRAW

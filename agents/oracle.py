@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from agents.search import SearchAgent
 from uno_env.determinize import true_tables
 from uno_env.game.engine import GameBatch
-from uno_env.game.observation import FULL_SIZE
 
 
 class OracleAgent(SearchAgent):
@@ -26,30 +25,12 @@ class OracleAgent(SearchAgent):
     """
 
     name = "oracle"
-    cheats: ClassVar[bool] = True
+    cheats = True
     SHUFFLE: ClassVar[bool] = True
     """Whether the draw pile is shuffled."""
 
     def __init__(self, *, rollouts: int = 32, candidates: int = 20, **settings: Any) -> None:
         super().__init__(rollouts=rollouts, candidates=candidates, **settings)
-
-    def act(
-        self,
-        observation: NDArray[np.uint8],
-        mask: NDArray[np.bool_],
-        rng: np.random.Generator,
-    ) -> NDArray[np.intp]:
-        """See `Agent.act`; observations are (B, FULL_SIZE).
-
-        Raises:
-            ValueError: they are not.
-        """
-        if observation.shape[1] != FULL_SIZE:
-            raise ValueError(
-                f"{self.name} cheats: it needs all there is, (B, {FULL_SIZE}), and was given "
-                f"{observation.shape}"
-            )
-        return super().act(observation, mask, rng)
 
     def tables(self, observation: NDArray[np.uint8], k: int, rng: np.random.Generator) -> GameBatch:
         """See `SearchAgent.tables`."""

@@ -25,4 +25,5 @@ class RandomAgent(Agent):
         rng: np.random.Generator,
     ) -> NDArray[np.intp]:
         """See `Agent.act`."""
+        self.check_input(observation, mask)
         return LegalActions.of(mask).uniform(rng)

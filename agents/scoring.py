@@ -68,6 +68,7 @@ class ScoringAgent(Agent):
         rng: np.random.Generator,
     ) -> NDArray[np.intp]:
         """See `Agent.act`."""
+        self.check_input(observation, mask)
         actions = np.empty(len(observation), np.intp)
         for rows, legal, scores in self._scored(observation, mask):
             actions[rows] = legal.highest(scores)
@@ -77,6 +78,7 @@ class ScoringAgent(Agent):
         self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """See `Agent.preferences`: the scores."""
+        self.check_input(observation, mask)
         liked = np.full(mask.shape, -np.inf, np.float32)
         for rows, legal, scores in self._scored(observation, mask):
             liked[rows[legal.rows], legal.actions] = scores
@@ -113,8 +115,14 @@ class ScoringAgent(Agent):
         return scores
 
     def guilt(self, sight: Sight) -> Floats:
-        """How likely a Wild Draw 4 was a bluff of somebody who bluffs whenever possible: (B,)."""
-        return sight.guilt
+        """How likely a Wild Draw 4 was a bluff of somebody who bluffs whenever possible: (B,).
+
+        That is, how likely its player holds the colour that was active before; where the
+        observation does not tell which, any colour.
+        """
+        before = sight.observation[:, LAYOUT["colour_before"]] > 0
+        before |= ~before.any(axis=1, keepdims=True)
+        return sight.holds_on_turn.mean(axis=1, where=before)
 
 
 def as_array(weights: Weights) -> Floats:

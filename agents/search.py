@@ -27,7 +27,8 @@ _MOST_STAGES = 4
 _LEAST_TABLES = 16
 """A stage of fewer tells nothing."""
 _VALUES = 2**20
-"""Tables of all decisions looked at together, about: what is noted of them has to fit in memory."""
+"""Tables of all decisions looked at together, at most: what is noted of them has to fit in
+memory."""
 _LONGEST = 0.02
 """Of a stage's rollouts so many may be cut off as even, which halves the steps that it takes."""
 _CERTAIN = 3.0
@@ -54,8 +55,9 @@ class SearchAgent(Agent):
       a last card.
 
     Args:
-        rollouts: per action and decision, at most.
-        rollout: the policy, a bot's name or a policy file, or an `Agent`; it may not cheat.
+        rollouts: per action and decision, at most; 1 to 2^20.
+        rollout: the policy, a bot's name or a policy file, or an `Agent`; it may neither cheat nor
+            ask a person.
         candidates: actions looked at, at most, if the policy says what it likes.
         margin: standard errors of the gain, from 0.
         value: what a rollout counts: `win`, or `points`.
@@ -85,11 +87,12 @@ class SearchAgent(Agent):
         no_wilds: bool = True,
         max_decisions: int = 100,
     ) -> None:
-        self.rollouts = whole_number("rollouts", rollouts, 1)
+        self.rollouts = whole_number("rollouts", rollouts, 1, _VALUES)
         self.policy = make_agent(rollout)
-        if self.policy.cheats:
+        if self.policy.cheats or self.policy.interactive:
             raise ValueError(
-                f"rollout={self.policy.name!r}: allowed is an agent that does not cheat"
+                f"rollout={self.policy.name!r}: allowed is an agent that does not cheat and asks "
+                "nobody"
             )
         self.candidates = whole_number("candidates", candidates, 1)
         if not margin >= 0:
@@ -109,6 +112,7 @@ class SearchAgent(Agent):
         rng: np.random.Generator,
     ) -> NDArray[np.intp]:
         """See `Agent.act`."""
+        self.check_input(observation, mask)
         seen = observation[:, :OBSERVATION_SIZE]
         counts = LegalActions.of(mask).counts
         actions: NDArray[np.intp] = np.array(self.policy.act(seen, mask, rng), np.intp)

@@ -34,6 +34,7 @@ def make_with_settings(kind: type[Agent], text: str) -> Agent:
     Raises:
         ValueError: text of another form, a setting that the bot does not have or that stands there
             twice, or a value that is not allowed.
+        FileNotFoundError: a setting names a policy file that is not there.
     """
     name, _, words = text.partition(":")
     known = settings_of(kind)

@@ -105,6 +105,27 @@ def test_empty_batch_and_rows_without_action(name):
         make_agent(name).act(batch.observe(), mask, rng)
 
 
+@pytest.mark.parametrize("name", [*NAMES, "prophet", "human"])
+def test_other_types_and_shapes_are_refused(name):
+    """A mask of zeros and ones, as some environments give it, would be taken for indices."""
+    agent, rng, batch = make_agent(name), np.random.default_rng(0), GameBatch(num_games=3)
+    seen, mask = batch.observe_all() if agent.cheats else batch.observe(), batch.legal
+    for wrong in (
+        (seen, mask.astype(np.int8)),
+        (seen.astype(np.float32), mask),
+        (seen[:, 1:], mask),
+        (seen[:2], mask),
+        (seen, mask[:2]),
+        (seen, mask[:, 1:]),
+        (seen[0], mask[0]),
+    ):
+        with pytest.raises(ValueError, match=r"allowed are uint8 \(B, \d+\).* and bool \(B, 84\)"):
+            agent.act(*wrong, rng)
+        if agent.preferences(seen, mask) is not None:
+            with pytest.raises(ValueError, match="allowed are uint8"):
+                agent.preferences(*wrong)
+
+
 def with_other_hidden_cards(position, rng):
     """The same for the seat to act: what it cannot see is dealt differently."""
     observer = position.turn
@@ -324,7 +345,7 @@ def test_known_agents():
 
 def test_unknown_agent():
     with pytest.raises(
-        ValueError, match=r"unknown agent 'gredy': known are expert, greedy, human, .*\.safeten"
+        ValueError, match=r"unknown agent 'gredy': known are expert, forg.*, human, .*\.safeten"
     ):
         make_agent("gredy")
 
@@ -333,6 +354,16 @@ def test_unknown_agent():
 def test_what_is_no_agent(agent):
     with pytest.raises(TypeError, match="allowed is an Agent, a bot's name or the path"):
         make_agent(agent)
+
+
+def test_modules_that_end_the_process_are_named(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "quits_when_imported.py").write_text("raise SystemExit(3)\n")
+    (tmp_path / "quits_when_made.py").write_text("def bot():\n    raise SystemExit(2)\n")
+    with pytest.raises(ValueError, match="importing quits_when_imported raised SystemExit: 3"):
+        make_agent("quits_when_imported:bot")
+    with pytest.raises(ValueError, match="'quits_when_made:bot': making it raised SystemExit: 2"):
+        make_agent("quits_when_made:bot")
 
 
 def test_a_folder_is_no_policy_file(tmp_path):

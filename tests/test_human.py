@@ -68,6 +68,12 @@ def test_the_table_is_shown_without_what_is_hidden() -> None:
         ("8", "8: allowed is a number from 1 to 7"),
         ("R12", "'R12': allowed is a number of the list, or an action such as R5"),
         ("", "'': allowed is a number of the list"),
+        ("9" * 5000, "9: allowed is a number from 1 to 7"),
+        ("\u00b2", "'\u00b2': allowed is a number of the list"),
+        ("-1", "'-1': allowed is a number of the list"),
+        ("\x1b[A", r"'\\x1b\[A': allowed is a number of the list"),
+        ("swap:1", "swap:1: "),
+        ("keep", "keep: "),
     ],
 )
 def test_what_cannot_be_done_is_asked_again(answer: str, message: str) -> None:
@@ -85,6 +91,26 @@ def test_nothing_is_asked_where_there_is_one_action() -> None:
 def test_the_end_of_the_input_ends_the_match() -> None:
     with pytest.raises(KeyboardInterrupt, match="the input has ended"):
         decide()
+
+
+def test_what_is_no_text_is_asked_again() -> None:
+    answers = iter([b"\xff\xfe", b"R2"])
+    terminal = Terminal()
+    agent = HumanAgent(lambda prompt: next(answers).decode(), terminal.shown.append)
+    position = Position.from_case(TABLE)
+    batch = GameBatch(position.rules)
+    batch.load(0, position)
+    [action] = agent.act(batch.observe(), batch.legal, np.random.default_rng(0))
+    assert ACTIONS[action] == "R2"
+    assert "allowed is a number of the list" in terminal.text
+
+
+def test_rows_without_an_action_are_refused() -> None:
+    batch, rng = GameBatch(num_games=2), np.random.default_rng(0)
+    agent = HumanAgent(Terminal().read, print)
+    with pytest.raises(ValueError, match="row 0 of the mask has no legal action"):
+        agent.act(batch.observe(), batch.legal & False, rng)
+    assert agent.act(batch.observe()[:0], batch.legal[:0], rng).shape == (0,)
 
 
 def numbers() -> Iterator[str]:

@@ -93,6 +93,15 @@ def test_likely_bluffs_are_challenged(bot):
 
 
 @pytest.mark.parametrize("bot", ["watcher", "expert"])
+def test_a_challenge_looks_at_the_colour_that_was_active(bot):
+    """Red was: who has shown to lack red cannot have bluffed, whatever else it may hold."""
+    no_bluff = challenged(7, lack=(0, 15, 15, 15)) | {"colour_before": "R"}
+    assert decide(bot, **no_bluff) == "accept"
+    likely = challenged(7, lack=(15, 0, 0, 0)) | {"colour_before": "R"}
+    assert decide(bot, **likely) == "challenge"
+
+
+@pytest.mark.parametrize("bot", ["watcher", "expert"])
 @pytest.mark.parametrize("hit", ["S", "R", "+2"])
 def test_the_next_player_is_hit_when_it_is_nearly_out(bot, hit):
     hand = f"R8 R{hit} R2 G3 B2 B4 B9 G9"
@@ -399,12 +408,42 @@ def test_forgetful_is_else_the_same():
     assert forgetful("greedy", 1.0).act(seen[:1], only, rng).tolist() == [Action.UNO]
 
 
-def test_forgetful_names_and_refuses():
+def test_forgetful_has_a_name_that_can_be_typed():
     agent = forgetful("greedy", 0.25)
     assert isinstance(agent, Agent)
-    assert agent.name == "forgetful(greedy, 0.25)"
+    assert agent.name == "forgetful:bot=greedy,p=0.25"
+    again = make_agent(agent.name)
+    assert (again.name, again.bot.name, again.p) == (agent.name, "greedy", 0.25)
+    nested = make_agent("forgetful:p=1,bot=search:rollouts=3")
+    assert (nested.bot.rollouts, nested.p) == (3, 1.0)
+
+
+def test_forgetful_needs_what_its_bot_needs():
+    cheat = make_agent("forgetful:bot=prophet,p=0.5")
+    assert cheat.cheats
+    assert play([cheat, "keen"], deals=1, max_decisions=20).rounds == 2
+    assert make_agent("forgetful:bot=human").interactive
+    assert not make_agent("forgetful:bot=greedy").cheats
+    with pytest.raises(ValueError, match="allowed is an agent that does not cheat"):
+        make_agent("search:rollout=forgetful:bot=oracle")
+    batch = some_choices("angry_birds", 3)
+    seen, mask = batch.observe(), batch.legal
+    liked = make_agent("forgetful:bot=greedy").preferences(seen, mask)
+    assert np.array_equal(liked, make_agent("greedy").preferences(seen, mask))
+    assert make_agent("forgetful:bot=keen").preferences(seen, mask) is None
+
+
+def test_forgetful_refuses():
     for p in (-0.1, 1.5, float("nan"), True, "half", None):
         with pytest.raises(ValueError, match="allowed is a probability from 0 to 1"):
             forgetful("greedy", p)
     with pytest.raises(ValueError, match="unknown agent"):
         forgetful("gredy", 0.5)
+    for text, message in (
+        ("forgetful:p=x", "p=x in agent .*: allowed is a number"),
+        ("forgetful:p=2", "p=2.0: allowed is a probability"),
+        ("forgetful:bot=", "unknown agent ''"),
+        ("forgetful:bott=keen", "forgetful takes bot, p"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make_agent(text)

@@ -290,7 +290,7 @@ def test_cheats_are_given_all_there_is():
     cheats = {name for name, kind in known_agents().items() if kind.cheats}
     assert cheats == {"oracle", "prophet"}
     batch = GameBatch()
-    with pytest.raises(ValueError, match=r"oracle cheats: it needs all there is, \(B, 1130\)"):
+    with pytest.raises(ValueError, match=r"oracle was given .*uint8 \(B, 1130\), all there"):
         make_agent("oracle").act(batch.observe(), batch.legal, np.random.default_rng(0))
 
 
@@ -393,6 +393,11 @@ def test_a_policy_file_as_rollout_policy(tmp_path):
         ("search:candidates=0", "candidates=0: allowed is a whole number from 1"),
         ("search:rollout=oracle", "rollout='oracle': allowed is an agent that does not cheat"),
         ("search:rollout=gredy", "unknown agent 'gredy'"),
+        ("search:rollout=human", "rollout='human': allowed is an agent .* asks nobody"),
+        (
+            "search:rollouts=2000000",
+            "rollouts=2000000: allowed is a whole number from 1 to 1048576",
+        ),
         ("greedy:rollouts=3", "unknown setting 'rollouts' in agent .*: greedy takes no settings"),
         ("serch:rollouts=3", "unknown agent 'serch:rollouts=3'"),
     ],

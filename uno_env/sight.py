@@ -150,10 +150,10 @@ class Sight:
 
     @cached_property
     def guilt(self) -> Floats:
-        """How likely the opponent on turn holds a card of a colour, whichever that is: (B,).
+        """The mean of `holds_on_turn`: (B,)."""
+        return self.holds_on_turn.mean(axis=1)
 
-        The colour that was active before a Wild Draw 4 is not observed, so this is the mean over
-        the four.
-        """
-        holds = self.holds[np.arange(len(self.sizes)), np.maximum(self.on_turn, 1) - 1]
-        return holds.mean(axis=1)
+    @cached_property
+    def holds_on_turn(self) -> Floats:
+        """How likely the opponent on turn holds a card of each colour: (B, 4)."""
+        return self.holds[np.arange(len(self.sizes)), np.maximum(self.on_turn, 1) - 1]
