@@ -26,6 +26,8 @@ _OWN_SIZE = LAYOUT["hand_sizes"].start
 _MOST_STAGES = 4
 _LEAST_TABLES = 16
 """A stage of fewer tells nothing."""
+_LEAST_GAMES = 640
+"""A stage of fewer games takes as long as one of so many, so what it drops saves no time."""
 _VALUES = 2**20
 """Tables of all decisions looked at together, at most: what is noted of them has to fit in
 memory."""
@@ -46,9 +48,10 @@ class SearchAgent(Agent):
     - Every action is played out on the same tables: the same hands, the same draw pile, the same
       stream of chance. What differs between two actions is then mostly their own doing. (What the
       policy leaves to chance is drawn anew for each.)
-    - Tables come in stages, each as many as all before. After a stage those actions are dropped
-      that are worse than the best by more than a standard error of the paired difference, and all
-      but the better half; the prior's choice is not, unless it is behind without a doubt.
+    - Tables come in stages, each as many as all before; where they are few, all at once. After a
+      stage those actions are dropped that are worse than the best by more than a standard error of
+      the paired difference, and all but the better half; the prior's choice is not, unless it is
+      behind without a doubt.
     - It leaves the prior's choice only for a gain of more than `margin` standard errors. Rollouts
       are nearly coin tosses, so taking whatever looks best would mostly take noise.
     - Where nothing is to be decided it plays nothing out: a single legal action, UNO and catching,
@@ -152,7 +155,7 @@ class SearchAgent(Agent):
         race = Race(options >= 0, self.rollouts, self.margin)
         race.alive &= np.take_along_axis(possible, np.maximum(options, 0), axis=1)
         race.alive &= race.alive[:, :1]
-        for stop in stages(self.rollouts):
+        for stop in stages(self.rollouts, int(race.alive.sum())):
             rows = race.open_rows()
             if not rows.size:
                 break
@@ -216,10 +219,16 @@ class SearchAgent(Agent):
         race.note(rows[of_pair], option, values.reshape(-1, k))
 
 
-def stages(rollouts: int) -> list[int]:
-    """How many tables have been played after each stage: each stage doubles them."""
+def stages(rollouts: int, options: int) -> list[int]:
+    """How many tables have been played after each stage: each stage doubles them.
+
+    Args:
+        rollouts: for each option at most.
+        options: how many there are, of all decisions looked at together.
+    """
+    least = max(_LEAST_TABLES, -(-_LEAST_GAMES // max(options, 1)))
     stops = [rollouts]
-    while len(stops) < _MOST_STAGES and stops[0] >= 2 * _LEAST_TABLES:
+    while len(stops) < _MOST_STAGES and stops[0] >= 2 * least:
         stops.insert(0, stops[0] // 2)
     return stops
 

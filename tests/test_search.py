@@ -138,8 +138,16 @@ def test_the_budget_is_kept(monkeypatch, rollouts):
         total = np.sum(stub.counts(), axis=0)
         assert total.max() <= rollouts
         assert total[WITHOUT_DRAWING[0]] == total.max()
-    assert stages(rollouts)[-1] == rollouts
-    assert stages(rollouts)[0] >= min(rollouts, 16)
+    for options in (1, 5, 1000):
+        assert stages(rollouts, options)[-1] == rollouts
+        assert stages(rollouts, options)[0] >= min(rollouts, 16)
+
+
+def test_few_games_are_played_in_few_stages():
+    """A step of a hundred games takes about as long as one of several hundred."""
+    assert stages(128, 400) == [16, 32, 64, 128]
+    assert stages(128, 10) == [64, 128]
+    assert stages(128, 5) == [128]
 
 
 def test_losers_are_dropped_early(monkeypatch):
@@ -150,15 +158,15 @@ def test_losers_are_dropped_early(monkeypatch):
         return rng.random(len(actions)) < chance
 
     stub = Stub(monkeypatch, worth)
-    assert decide(SearchAgent(rollout="greedy", rollouts=256), **FIVE) == "R3"
+    assert decide(SearchAgent(rollout="greedy", rollouts=1024), **FIVE) == "R3"
     first, *later = stub.counts()
-    assert first[loser] == stages(256)[0] == 32
+    assert first[loser] == stages(1024, 5)[0] == 128
     assert all(stage[loser] == 0 for stage in later)
     # At most the better half goes on, and the prior's choice.
     assert np.count_nonzero(first) == 5
     assert all(np.count_nonzero(stage) <= 3 for stage in later)
     # Once nothing is in doubt any more, it stops.
-    assert np.sum(stub.counts()) < 5 * 256
+    assert np.sum(stub.counts()) < 5 * 1024
 
 
 def test_it_stays_with_the_prior_where_nothing_is_sure(monkeypatch):
