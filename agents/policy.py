@@ -47,10 +47,12 @@ class PolicyAgent(Agent):
         rng: np.random.Generator,
     ) -> NDArray[np.intp]:
         """See `Agent.act`."""
+        self.check_input(observation, mask)
         return self.policy.act(observation, mask, rng=rng, temperature=self.temperature)
 
     def preferences(
         self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """See `Agent.preferences`: the logits."""
+        self.check_input(observation, mask)
         return self.policy.logits(observation, mask)

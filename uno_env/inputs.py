@@ -68,7 +68,7 @@ ACTION = {
     "same_symbol": "cards of its symbol in hand / 4",
     "size_next": "cards of who acts next / 8, whether they are 1, 2",
     "again": "whether its player goes on",
-    "guilt": "of a challenge: how likely the Wild Draw 4 was a bluff",
+    "guilt": "of a challenge: how likely its player holds a colour, on average",
     "swap": "of a swap: cards of the other hand / 8",
 }
 """What is known of an action, by name; zeros where it does not apply."""
@@ -241,7 +241,8 @@ def _actions(sight: Sight, legal: LegalActions) -> Floats:
     colours = actions[named] - Action.COLOUR
     out[named, _OF_COLOUR] = _of_colour(sight, rows[named], colours, np.ones_like(colours))
     if challenges.size:
-        out[challenges, ACTION_PLACES["guilt"]] = sight.guilt[rows[challenges], None]
+        holds = sight.holds_on_turn.mean(axis=1)
+        out[challenges, ACTION_PLACES["guilt"]] = holds[rows[challenges], None]
     if swaps.size:
         # Places are counted in the direction of play, swaps clockwise.
         steps = actions[swaps] - Action.SWAP + 1

@@ -149,11 +149,6 @@ class Sight:
         return self.sizes[np.arange(len(self.sizes)), self.on_turn]
 
     @cached_property
-    def guilt(self) -> Floats:
-        """The mean of `holds_on_turn`: (B,)."""
-        return self.holds_on_turn.mean(axis=1)
-
-    @cached_property
     def holds_on_turn(self) -> Floats:
         """How likely the opponent on turn holds a card of each colour: (B, 4)."""
         return self.holds[np.arange(len(self.sizes)), np.maximum(self.on_turn, 1) - 1]
