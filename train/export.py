@@ -47,7 +47,8 @@ def export(run: Path, out: Path | None = None, *, last: bool = False) -> Path:
     summary = {
         "algorithm": "MaskablePPO",
         **policy.training,
-        "arguments": arguments.as_json(),
+        # Where the run lay tells nothing of it.
+        "arguments": {k: v for k, v in arguments.as_json().items() if k != "out"},
     }
     path = out or run / POLICY
     Policy(policy.weights, policy.rules, summary).save(path)
