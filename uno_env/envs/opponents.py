@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.dealing import GAMMA, mix
+from uno_env.policies import TrainedPlayer
 from uno_env.policy import SUFFIX, Policy, PolicyFileError
 
 Opponent: TypeAlias = Callable[
@@ -20,10 +21,12 @@ Opponent: TypeAlias = Callable[
 
 RANDOM: Final = "random"
 """The name of the opponent that chooses uniformly among the legal actions."""
+TRAINED: Final = "trained"
+"""The name of the opponent that plays as the policies of the package do."""
 
 _ALLOWED = (
-    f"allowed is {RANDOM!r}, the path of a policy file (*{SUFFIX}), a callable or an object with "
-    "act(observation, mask, rng), or a list of these"
+    f"allowed is {RANDOM!r}, {TRAINED!r}, the path of a policy file (*{SUFFIX}), a callable or an "
+    "object with act(observation, mask, rng), or a list of these"
 )
 _HALF_WORD = np.uint64(32)
 
@@ -64,6 +67,8 @@ def _find_opponent(named: Any, name: str) -> Opponent | None:
     """The opponent that is meant, called `name` in messages."""
     if named == RANDOM and isinstance(named, str):
         return None
+    if named == TRAINED and isinstance(named, str):
+        return TrainedPlayer().act
     if isinstance(named, str | os.PathLike):
         path = os.fspath(named)
         if isinstance(path, str) and path.endswith(SUFFIX):

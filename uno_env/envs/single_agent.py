@@ -54,10 +54,11 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
             name: a mapping of switches that differ from its preset.
         preset: that of the registered name.
         num_players: 2 to 10, in place of the number in `rules`.
-        opponents: ``"random"``; the path of a policy file; a callable, or an object with
-            ``act(observation, mask, rng)``, that is given (B, F) uint8, (B, 84) bool and a
-            `numpy.random.Generator`, and answers with B legal actions; or a list of these, one for
-            each other seat, in the order of seats after the learner's.
+        opponents: ``"random"``; ``"trained"``, the policies of the package; the path of a policy
+            file; a callable, or an object with ``act(observation, mask, rng)``, that is given
+            (B, F) uint8, (B, 84) bool and a `numpy.random.Generator`, and answers with B legal
+            actions; or a list of these, one for each other seat, in the order of seats after the
+            learner's.
         seat: the learner's, from 0; ``"rotate"`` moves on by one each episode, from
             ``seed % num_players`` after a reset with a seed.
         reward: ``"win"`` or ``"points"``.
