@@ -146,8 +146,9 @@ class Arguments:
     """Last checkpoints that are kept, beside the best."""
     benchmark_deals: int = 10_000
     """Duplicate deals against each baseline at the end."""
-    torch_threads: int = 2
-    """Threads for torch. Runs are the same bit for bit with the same number of them."""
+    torch_threads: int = 1
+    """Threads for torch; networks this small are slower with several. Runs are the same bit for bit
+    with the same number of them."""
 
     def __post_init__(self) -> None:
         for name, (low, high) in _WHOLE_NUMBERS.items():
