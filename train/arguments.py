@@ -63,7 +63,7 @@ def _new_run_folder() -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments:
-    """How to train. The defaults are the preset `quick`: about three minutes on two CPU cores."""
+    """How to train. The defaults are the preset `quick`: some four minutes on two CPU cores."""
 
     rules: tuple[str, ...] = ("angry_birds",)
     """Presets, each optionally followed by switches, such as "classic uno_penalty=2"; with several,
