@@ -149,7 +149,7 @@ def test_policy_files_of_the_same_name_go_by_their_paths(tmp_path, capsys):
         ([], "required: BOT"),
         (["keen"], "a tournament needs at least two agents"),
         (["keen", "greedy", "keen"], "agent 'keen' is named 2 times"),
-        (["keen", "gredy"], "unknown agent 'gredy': known are expert, greedy, human, keen, "),
+        (["keen", "gredy"], "unknown agent 'gredy': known are expert, forgetful, greedy, human, "),
         (["keen", "no.safetensors"], "no policy file at no.safetensors"),
         (["keen", "greedy", "--players", "1"], "'1': allowed is a whole number from 2"),
         (["keen", "greedy", "--jobs", "0"], "--jobs: '0'"),

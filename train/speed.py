@@ -26,6 +26,7 @@ from train.network import export_policy
 from train.opponents import OpponentPool
 from train.ppo import Arguments, make_learner, make_pool, make_tables, set_up_torch
 from train.vec_env import BlockVecEnv, SavedVecEnv
+from uno_env.game.observation import OBSERVATION_SIZE
 from uno_env.game.rules import Rules
 
 TABLE = "training, frames per second over whole iterations"
@@ -60,7 +61,9 @@ class RecordedTables(BlockVecEnv):
             mask = tables.masks()
             self._masks.append(mask)
             # The agent looks at the mask alone.
-            self._returns.append(tables.step(chooser.act(self._first, mask, rng)))
+            self._returns.append(
+                tables.step(chooser.act(self._first[:, :OBSERVATION_SIZE], mask, rng))
+            )
         self._at = 0
 
     def reset(self) -> NDArray[np.uint8]:
