@@ -83,7 +83,7 @@ def estimate(per_deal: NDArray[np.float64], rounds: float = 1.0) -> Estimate:
     that happen to agree does not look certain.
 
     Args:
-        per_deal: (D,) float64, values from 0 to 1.
+        per_deal: (D,) float64, with a mean from 0 to 1.
         rounds: of each deal, where they are many and nearly independent.
 
     Raises:
@@ -99,3 +99,22 @@ def estimate(per_deal: NDArray[np.float64], rounds: float = 1.0) -> Estimate:
     centre = (mean + _Z**2 / (2 * trials)) / (1 + _Z**2 / trials)
     half = math.sqrt(single / trials + (_Z / (2 * trials)) ** 2) * _Z / (1 + _Z**2 / trials)
     return Estimate(mean, max(0.0, min(centre - half, mean)), min(1.0, max(centre + half, mean)))
+
+
+def estimate_of_parts(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> Estimate | None:
+    """What share all parts together have of the wholes, which differ from deal to deal.
+
+    A ratio of two sums; the interval is that of a mean with the spread of its linear form.
+
+    Args:
+        parts: (D,) float64, each from 0 to its whole.
+        wholes: (D,) float64.
+
+    Returns:
+        None if there is nothing to have a share of.
+    """
+    total = float(wholes.sum())
+    if not total:
+        return None
+    share = float(parts.sum()) / total
+    return estimate(share + (parts - share * wholes) * len(wholes) / total)

@@ -166,10 +166,11 @@ class Folder:
         different = [key for key in self.plan if found.get(key) != self.plan[key]]
         if different:
             key = different[0]
-            raise FolderError(
-                f"{self.path} holds another tournament: its {key} is {found.get(key)!r}, now asked "
-                f"for is {self.plan[key]!r}; nothing was changed"
-            )
+            what = f"its {key} is {found.get(key)!r}, now asked for is {self.plan[key]!r}"
+            if key == "matches":  # the agents are the same, so it is seated otherwise
+                there, asked = (len(each) for each in (found.get(key, []), self.plan[key]))
+                what = f"its seating is another, of {there:,} line-ups, now asked for are {asked:,}"
+            raise FolderError(f"{self.path} holds another tournament: {what}; nothing was changed")
 
     @property
     def complete(self) -> bool:

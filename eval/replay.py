@@ -69,9 +69,14 @@ def replay(table: Table, deal: int, rotation: int) -> str:
 
 
 def seated(names: Sequence[str]) -> list[Agent]:
-    """A line-up as matches seat it: the first agent, and one for all others of the same name."""
-    others = {name: make_agent(name) for name in dict.fromkeys(names[1:])}
-    return [make_agent(names[0]), *(others[name] for name in names[1:])]
+    """A line-up as matches and tournaments seat it: one agent for all places of the same name.
+
+    Only where that is a single name, as in a match of a bot against its like, the first place has
+    an agent of its own.
+    """
+    made = {name: make_agent(name) for name in dict.fromkeys(names)}
+    first = made[names[0]] if len(made) > 1 else make_agent(names[0])
+    return [first, *(made[name] for name in names[1:])]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

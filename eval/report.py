@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -79,16 +79,12 @@ def html(tournament: Tournament, results: Mapping[str, Any]) -> str:
     ]
     if tournament.matches:
         parts += [*_head(tournament), *_failures(tournament), *_standings(tournament)]
-        parts += [*_rating_plot(tournament), *_cross_table(tournament)]
+        parts += [*_rating_plot(tournament), *_cross_tables(tournament)]
         parts += [*_better_table(tournament), *_tightening(tournament)]
     else:
         parts += ["<p>No match counts.</p>", *_failures(tournament)]
     parts += [*_again(results["plan"]), "</body></html>", ""]
     return "\n".join(parts)
-
-
-def _unit(tournament: Tournament) -> str:
-    return "games" if tournament.matches[0].games else "rounds"
 
 
 def _plus_minus(value: float, margin: float, digits: int = 1, sign: str = "") -> str:
@@ -106,9 +102,10 @@ def _tile(label: str, value: str) -> str:
 def _head(tournament: Tournament) -> list[str]:
     matches = tournament.matches
     length = round_length(matches)
+    line_up = f"Each of {len(matches):,} line-ups" if tournament.mixed else "Each pairing"
     notes = [f'<p class="soft">{escape(line)}</p>' for line in cut_short(matches)]
     return [
-        f'<p class="soft">Each pairing: {escape(describe(matches[0]))}. ± is a 95% interval.</p>',
+        f'<p class="soft">{line_up}: {escape(describe(matches[0]))}. ± is a 95% interval.</p>',
         '<div class="tiles">',
         _tile("rounds in all", f"{tournament.rounds:,}"),
         _tile("first to decide wins", f"{_percent(first_seat(matches))} %"),
@@ -133,27 +130,28 @@ def _standings(tournament: Tournament) -> list[str]:
         name = escape(tournament.agents[agent])
         if tournament.is_out(agent):
             name += ' <span class="out">out</span>'
-        rated, cells = _is_rated(fitted, agent), tournament.of_row(agent)
+        rated, own = _is_rated(fitted, agent), tournament.own_places(agent)
         rating = fitted.rating(agent) if rated else None
         after = ranked[place] if place < len(ranked) else None
         better = fitted.better(agent, after) if rated and after is not None else math.nan
-        points = tournament.points(agent) if cells else None
+        points = tournament.points(agent) if own else None
         values = [
             _plus_minus(rating.value, rating.margin, 0, "+") if rating else "-",
-            _percent(tournament.overall(agent)) if cells else "-",
+            _percent(tournament.overall(agent)) if own else "-",
             _plus_minus(points.value, points.margin) if points else "-",
             "" if math.isnan(better) else escape(probability(better)),
         ]
         body.append(
             _row([f"<td>{place}</td><th>{name}</th>", *(f"<td>{value}</td>" for value in values)])
         )
+    over = "tables" if tournament.mixed else "opponents"
     return _section(
         "Standings",
-        f"Ratings are fitted to all {_unit(tournament)} at once: 400 points are odds of ten to "
-        "one, 0 is the mean of the field. Wins are the mean over opponents, each alike.",
+        f"Ratings are fitted to all {tournament.unit} at once: 400 points are odds of ten to "
+        f"one, 0 is the mean of the field. Wins are the mean over {over}, each alike.",
         [
             '<div class="scroll"><table><thead><tr><th></th><th class="left">bot</th>'
-            f"<th>rating</th><th>% of {_unit(tournament)}</th><th>points a round</th>"
+            f"<th>rating</th><th>% of {tournament.unit}</th><th>points a round</th>"
             "<th>better than next</th></tr></thead><tbody>",
             *body,
             "</tbody></table></div>",
@@ -208,24 +206,41 @@ def _rating_plot(tournament: Tournament) -> list[str]:
     return _section("Ratings", "With their 95% intervals.", [*lines, "</svg>"])
 
 
-def _cross_table(tournament: Tournament) -> list[str]:
-    even = 1 / tournament.rules.num_players
-    ranked = tournament.ranking()
+def _cross_tables(tournament: Tournament) -> list[str]:
+    unit, even = tournament.unit, 1 / tournament.rules.num_players
+    sections = []
+    if tournament.cells:
+        note = (
+            f"% of {unit} that the bot of the row won against a table of the column's; "
+            f"even is {100 * even:.1f}."
+        )
+        sections += _section("Cross table", note, _shares(tournament, tournament.cell, even))
+    if tournament.mixed:
+        note = (
+            f"Of the {unit} that the bot of the row or that of the column won at the "
+            f"{len(tournament.mixed):,} tables where different bots sat, these two among them: % "
+            "that the row's won, place for place; even is 50."
+        )
+        shares = _shares(tournament, tournament.head_to_head, 0.5)
+        sections += _section("Cross table of mixed tables", note, shares)
+    return sections
+
+
+def _shares(
+    tournament: Tournament, share_of: Callable[[int, int], Estimate | None], even: float
+) -> list[str]:
+    """A grid of shares of rows against columns."""
 
     def cell(row: int, column: int) -> str:
-        if (row, column) not in tournament.cells:
+        share = share_of(row, column) if row != column else None
+        if share is None:
             return '<td class="soft">·</td>'
-        share = tournament.win_rate(row, column)
         return (
             f"<td{_shade(share.value, even)}>{100 * share.value:.1f}"
             f"<small>± {100 * share.margin:.1f}</small></td>"
         )
 
-    note = (
-        f"% of {_unit(tournament)} that the bot of the row won against a table of the column's; "
-        f"even is {100 * even:.1f}."
-    )
-    return _section("Cross table", note, _grid(tournament, ranked, cell))
+    return _grid(tournament, tournament.ranking(), cell)
 
 
 def _better_table(tournament: Tournament) -> list[str]:
@@ -251,7 +266,9 @@ def _shade(value: float, even: float) -> str:
     return f' style="background: rgba(var(--{colour}), {0.06 + 0.44 * abs(strength):.2f})"'
 
 
-def _grid(tournament: Tournament, ranked: Sequence[int], cell: Any) -> list[str]:
+def _grid(
+    tournament: Tournament, ranked: Sequence[int], cell: Callable[[int, int], str]
+) -> list[str]:
     heads = "".join(f"<th>{escape(tournament.agents[agent])}</th>" for agent in ranked)
     return [
         '<div class="scroll"><table class="cells">',
@@ -326,7 +343,7 @@ def _failures(tournament: Tournament) -> list[str]:
     for failure in tournament.failures:
         body += [
             f'<p><span class="out">{escape(failure.agent)}</span> {escape(failure.what)}</p>',
-            f'<p class="soft">{escape(" against ".join(dict.fromkeys(failure.lineup)))}, '
+            f'<p class="soft">at a table of {escape(", ".join(failure.lineup))}: '
             f"{escape(failure.where)}</p>",
             f"<p><code>{escape(failure.replay)}</code></p>",
             f"<details><summary>position</summary><pre>{escape(failure.position)}</pre></details>",
@@ -349,7 +366,7 @@ def _again(plan: Mapping[str, Any]) -> list[str]:
         "<section><details><summary>What was played, exactly</summary>",
         f'<p class="soft">{other}</p>',
         f'<div class="scroll"><table><tbody>{"".join(bots)}</tbody></table></div>',
-        "<p class=soft>Every pairing plays the same deals, each from every seat. Intervals come "
+        "<p class=soft>Every line-up plays the same deals, each from every seat. Intervals come "
         "from whole deals, since their rounds are paired: Wilson's for shares, and for ratings "
         "(Bradley-Terry, at larger tables Plackett-Luce) from the spread of what deals "
         "brought.</p>",

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval import ratings
-from eval.estimates import Estimate, Mean, estimate, mean_per_round
+from eval.estimates import Estimate, Mean, estimate, estimate_of_parts, mean_per_round
 from eval.floor import Failure, Rounds
 from eval.folder import FORMAT, ROUNDS, FolderError
 from eval.ratings import Ratings
 from eval.results import MatchResult, cut_short, describe, first_seat, round_length
+from eval.seating import Lineup, against_a_table
 from uno_env.game.rules import Rules
 
 _LOOKS = 12
@@ -25,14 +26,16 @@ _LOOKS = 12
 
 @dataclass(frozen=True)
 class Tournament:
-    """One agent of each row against a table of each column, all on the same deals.
+    """Matches between agents, all on the same deals.
 
-    With two players a match is read both ways. `agents` are rows and columns alike, or with
-    `one_row` the first is the only row and the others are the columns.
+    A match is a *cell* if one agent, that of the row, sits alone against a table of another, that
+    of the column; with two players a cell is read both ways. All others are *mixed* tables.
+    `agents` are rows and columns alike, or with `one_row` the first is the only row and the others
+    are the columns.
     """
 
     agents: tuple[str, ...]
-    played: Mapping[int, tuple[tuple[int, ...], MatchResult]]
+    played: Mapping[int, tuple[Lineup, MatchResult]]
     """Of each match that counts: its line-up as indices of `agents`, and its result."""
     failures: tuple[Failure, ...]
     """Of each agent that is out: why."""
@@ -55,10 +58,18 @@ class Tournament:
         cells = {}
         shift = int(self.one_row)
         for lineup, match in self.played.values():
+            if not against_a_table(lineup):
+                continue
             cells[lineup[0], lineup[1] - shift] = match, 0
             if len(lineup) == 2 and not self.one_row:
                 cells[lineup[1], lineup[0]] = match, 1
         return cells
+
+    @cached_property
+    def mixed(self) -> list[tuple[Lineup, MatchResult]]:
+        """The mixed tables that count."""
+        played = self.played.values()
+        return [(lineup, match) for lineup, match in played if not against_a_table(lineup)]
 
     @property
     def matches(self) -> list[MatchResult]:
@@ -70,9 +81,30 @@ class Tournament:
         """Rounds of all matches."""
         return sum(match.rounds for match in self.matches)
 
-    def of_row(self, row: int) -> list[tuple[MatchResult, int]]:
-        """The cells of a row, in the order of columns."""
-        return [self.cells[key] for key in sorted(self.cells) if key[0] == row]
+    def own_places(self, row: int) -> list[tuple[MatchResult, list[int]]]:
+        """The tables that an agent is judged by, and its places there.
+
+        Those are the cells of its row, in the order of columns, and all mixed tables that it sat
+        at.
+        """
+        cells = [self.cells[key] for key in sorted(self.cells) if key[0] == row]
+        return [
+            *((match, [place]) for match, place in cells),
+            *(
+                (match, [place for place, agent in enumerate(lineup) if agent == row])
+                for lineup, match in self.mixed
+                if row in lineup
+            ),
+        ]
+
+    @property
+    def unit(self) -> str:
+        """What is won: rounds or games. There must be a match that counts."""
+        return "games" if self.matches[0].games else "rounds"
+
+    def cell(self, row: int, column: int) -> Estimate | None:
+        """As `win_rate`; None if there is no such cell."""
+        return self.win_rate(row, column) if (row, column) in self.cells else None
 
     def win_rate(self, row: int, column: int) -> Estimate:
         """The share of rounds, or games, that an agent of the row won against the column's table.
@@ -83,14 +115,36 @@ class Tournament:
         match, place = self.cells[row, column]
         return match.win_rate(place)
 
+    def head_to_head(self, row: int, column: int) -> Estimate | None:
+        """Of the rounds, or games, that two agents won at mixed tables where both sat: the row's.
+
+        Where they have several places, what each place won on average counts, so that even is one
+        half. None if they won none, or are the same.
+        """
+        if row == column:
+            return None
+        won = np.zeros((2, self.matches[0].deals))
+        for lineup, match in self.mixed:
+            if row in lineup and column in lineup:
+                by_place = match.won.sum(axis=1)
+                for own, agent in zip(won, (row, column), strict=True):
+                    own += by_place[:, np.equal(lineup, agent)].mean(axis=1)
+        return estimate_of_parts(won[0], won.sum(axis=0))
+
     def overall(self, row: int) -> Estimate:
-        """The mean over the columns, each alike. The interval comes from the same deals' sums."""
-        shares = [match.shares(place) for match, place in self.of_row(row)]
+        """What a place of an agent won, the mean over its tables (`own_places`), each alike.
+
+        The interval comes from the same deals' sums.
+        """
+        shares = [
+            np.mean([match.shares(place) for place in places], axis=0)
+            for match, places in self.own_places(row)
+        ]
         return estimate(np.mean(shares, axis=0))
 
     def points(self, row: int) -> Mean:
-        """Points per round over all columns."""
-        own = self.of_row(row)
+        """Points per round of a place of an agent, over its tables (`own_places`)."""
+        own = [(match, place) for match, places in self.own_places(row) for place in places]
         sums = [match.per_deal(match.rows.points[:, place]) for match, place in own]
         rounds = [match.rounds_per_deal for match, _ in own]
         return mean_per_round(np.sum(sums, axis=0), np.sum(rounds, axis=0))
@@ -138,24 +192,39 @@ class Tournament:
 
 def format_table(tournament: Tournament) -> str:
     """The results as tables for people, with what was played below."""
-    body = [
-        [
-            name + " (out)" * tournament.is_out(row),
-            *(
-                str(tournament.win_rate(row, column)) if (row, column) in tournament.cells else "-"
-                for column in range(len(tournament.columns))
-            ),
-            str(tournament.overall(row)) if tournament.of_row(row) else "-",
-        ]
-        for row, name in enumerate(tournament.rows)
-    ]
-    head = ["", *tournament.columns, "overall"]
-    if len(head) == 3:  # one column: overall says the same
-        head, body = head[:-1], [line[:-1] for line in body]
-    lines = _aligned([head, *body])
+    tables = []
+    if tournament.cells or not tournament.mixed:
+        tables.append(_cross_rows(tournament, tournament.cell))
+    if tournament.mixed:
+        tables.append(_cross_rows(tournament, tournament.head_to_head))
+    _add_overall(tournament, tables[-1])
     if not tournament.one_row and tournament.matches:
-        lines += ["", *_aligned(_rating_rows(tournament))]
-    return "\n".join([*lines, "", *_notes(tournament)])
+        tables.append(_rating_rows(tournament))
+    blocks = [*map(_aligned, tables), _notes(tournament)]
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _cross_rows(
+    tournament: Tournament, share: Callable[[int, int], Estimate | None]
+) -> list[list[str]]:
+    """A line for each row: its share against each column."""
+
+    def text(row: int, column: int) -> str:
+        return str(share(row, column) or "-")
+
+    rows = [["", *tournament.columns]]
+    for row, name in enumerate(tournament.rows):
+        cells = [text(row, column) for column in range(len(tournament.columns))]
+        rows.append([name + " (out)" * tournament.is_out(row), *cells])
+    return rows
+
+
+def _add_overall(tournament: Tournament, rows: list[list[str]]) -> None:
+    if len(tournament.columns) == 1:  # it says the same
+        return
+    rows[0].append("overall")
+    for row, line in enumerate(rows[1:]):
+        line.append(str(tournament.overall(row)) if tournament.own_places(row) else "-")
 
 
 def _rating_rows(tournament: Tournament) -> list[list[str]]:
@@ -166,7 +235,7 @@ def _rating_rows(tournament: Tournament) -> list[list[str]]:
             continue
         rated = after is not None and not np.isnan(fitted.strength[after])
         sure = probability(fitted.better(agent, after)) if after is not None and rated else ""
-        points = str(tournament.points(agent)) if tournament.of_row(agent) else "-"
+        points = str(tournament.points(agent)) if tournament.own_places(agent) else "-"
         rating = fitted.rating(agent)
         rows.append(
             [tournament.agents[agent], f"{rating.value:+.0f} ± {rating.margin:.0f}", points, sure]
@@ -195,18 +264,33 @@ def _notes(tournament: Tournament) -> list[str]:
     matches = tournament.matches
     if not matches:
         return ["no match counts"]
-    unit = "games" if matches[0].games else "rounds"
-    notes = [
-        f"% of {unit} won by the agent of the row against a table of the column's "
-        f"(even: {100 / tournament.rules.num_players:.1f}), ± 95%",
-        describe(matches[0]),
-    ]
+    notes = [*_what_tables_say(tournament), describe(matches[0])]
+    if tournament.mixed:
+        notes[-1] += f"; so each of {len(matches):,} line-ups, {tournament.rounds:,} rounds in all"
     if not tournament.one_row:
         notes.append(
             f"the first to decide won {first_seat(matches)} % of rounds; "
             f"{round_length(matches)} decisions per round"
         )
     return notes + cut_short(matches)
+
+
+def _what_tables_say(tournament: Tournament) -> list[str]:
+    unit, even = tournament.unit, f"even: {100 / tournament.rules.num_players:.1f}"
+    lines = []
+    if tournament.cells or not tournament.mixed:
+        lines.append(
+            f"% of {unit} won by the agent of the row against a table of the column's ({even}), "
+            "± 95%"
+        )
+    if tournament.mixed:
+        lines += [
+            f"mixed tables: of the {unit} that the agent of the row or that of the column won "
+            "where both sat, % of the row's (even: 50.0), ± 95%",
+            f"overall: % of {unit} won by a place of the agent, the mean over "
+            f"{'cells and ' if tournament.cells else ''}mixed tables ({even})",
+        ]
+    return lines
 
 
 # ---------------------------------------------------------------------- as JSON
@@ -227,14 +311,21 @@ def as_json(tournament: Tournament, plan: Mapping[str, Any]) -> dict[str, Any]:
                 for i in number
             ],
             "win_rate": [
-                _interval(tournament.overall(i)) if tournament.of_row(i) else None for i in number
+                _interval(tournament.overall(i)) if tournament.own_places(i) else None
+                for i in number
             ],
             "points_per_round": [
-                _interval(tournament.points(i)) if tournament.of_row(i) else None for i in number
+                _interval(tournament.points(i)) if tournament.own_places(i) else None
+                for i in number
             ],
             "first_seat": _interval(first_seat(tournament.matches)),
             "decisions_per_round": _interval(round_length(tournament.matches)),
         }
+    if tournament.mixed:
+        summary["head_to_head"] = [
+            [_interval(share) if (share := tournament.head_to_head(i, j)) else None for j in number]
+            for i in number
+        ]
     return {
         "complete": True,
         "format": FORMAT,

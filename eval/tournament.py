@@ -1,12 +1,15 @@
-"""Every agent against a table of every other, on the same deals.
+"""Agents against each other, all on the same deals.
 
     python -m eval.tournament random keen greedy runs/mine/policy.safetensors --players 4
+    python -m eval.tournament random keen greedy expert --players 4 --seating mixed
     python -m eval.tournament keen greedy my_bots:Sly --games 1000 --out runs/cup
 
-A cell of the table is the share of rounds, or of whole games, that one agent of the row wins
-against a table of the column's; with two players that is a match between the two. Ratings are
-fitted to all results at once (`eval.ratings`). With `--out` everything is kept in a folder
-(`eval.folder`), and `--resume` goes on with one that was interrupted.
+Every agent meets a table of every other, or different agents sit at one table, or both:
+`eval.seating` says who sits where. A cell of the table is the share of rounds, or of whole games,
+that one agent of the row wins against a table of the column's; with two players that is a match
+between the two. At mixed tables it is the row's share of what the two won. Ratings are fitted to
+all results at once (`eval.ratings`). With `--out` everything is kept in a folder (`eval.folder`),
+and `--resume` goes on with one that was interrupted.
 
 An agent that raises or answers with something illegal is out: that match and all its later ones are
 left out, in the order in which they stand, and all else is kept.
@@ -21,7 +24,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from itertools import combinations, groupby, permutations
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +64,7 @@ from eval.folder import (
     rounds_from_csv,
 )
 from eval.match import result_of, rounds_or_raise
+from eval.seating import SEATINGS, lineups_of
 from eval.standings import Tournament, format_table
 from eval.workers import play_pieces
 from uno_env.game.rules import Rules
@@ -77,6 +81,7 @@ def round_robin(
     deals: int = DEALS,
     seed: int = 0,
     *,
+    seating: str = "tables",
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     specs: Mapping[str, str] | None = None,
@@ -84,13 +89,14 @@ def round_robin(
     progress: Progress | None = None,
     **options: Any,
 ) -> Tournament:
-    """Every agent against a table of every other.
+    """Every agent against a table of every other, or mixed tables.
 
     Args:
         agents: two or more of different names, or what `make_agent` takes.
         rules: as for `Rules.make`; they say how many players a table has.
-        deals: deals of each pairing, played from every seat.
+        deals: deals of each line-up, played from every seat.
         seed: a whole number from 0.
+        seating: who sits with whom: ``"tables"``, ``"mixed"`` or ``"all"`` (`eval.seating`).
         out: a new folder for the results; each piece is written as soon as it is over.
         resume: go on with the tournament in that folder, which must be this one.
         specs: how a command line names agents, by name, where that differs.
@@ -115,11 +121,7 @@ def round_robin(
         raise ValueError("resume=True: there must be a folder `out` to go on with")
     _check_names(made)
     jobs = whole_number("jobs", jobs, 1)
-    # Two players: the match of a row against a column is that of the column against the row.
-    pairs = combinations if rules.num_players == 2 else permutations
-    lineups = [
-        (row, *[column] * (rules.num_players - 1)) for row, column in pairs(range(len(made)), 2)
-    ]
+    lineups = lineups_of(seating, len(made), rules.num_players)
     seated = [[made[i] for i in lineup] for lineup in lineups]
     table = Table.of(seated, rules, deals, seed, **options)
     names = dict(specs or {})
@@ -311,7 +313,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The command line; returns the exit status: 1 if an agent failed, too."""
     parser = CommandParser(
         prog="python -m eval.tournament",
-        description="Every agent against a table of every other, on the same deals.",
+        description="Every agent against a table of every other, or mixed tables, on the same "
+        "deals.",
     )
     parser.add_argument(
         "agents",
@@ -328,6 +331,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="rounds, or games, that are played together and lost together if a process is killed; "
         "less for bots that think long (%(default)s)",
     )
+    parser.add_argument(
+        "--seating",
+        choices=SEATINGS,
+        default=SEATINGS[0],
+        help="each bot against a table of every other, or different bots at one table in several "
+        "orders, or both; each line-up plays --rounds (%(default)s)",
+    )
     parser.add_argument("--out", metavar="DIR", help="a new folder for results and report")
     parser.add_argument("--resume", action="store_true", help="go on with the tournament in DIR")
     options = parser.parse_args(argv)
@@ -341,6 +351,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if times > 1:
             parser.error(f"agent {name!r} is named {times} times")
     agents, rules = agents_and_rules(parser, options.agents, options)
+    try:
+        lineups_of(options.seating, len(agents), rules.num_players)
+    except ValueError as error:
+        parser.error(str(error))
     _named_apart(agents, options.agents)
     specs = {agent.name: text for agent, text in zip(agents, options.agents, strict=True)}
     failures: list[Failure] = []
@@ -357,6 +371,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                     **chosen,
                     out=options.out,
                     resume=options.resume,
+                    seating=options.seating,
                     specs=specs,
                     progress=progress,
                 ),

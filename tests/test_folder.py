@@ -160,6 +160,23 @@ def test_games_are_kept_too(tmp_path):
     assert format_table(again) == format_table(result)
 
 
+def test_mixed_tables_are_kept_resumed_and_shown_alike(tmp_path):
+    rules = "angry_birds num_players=3"
+    options = {"rules": rules, "seating": "all", **PLAY, "deals": 12, "max_decisions": 100}
+    result = round_robin(BOTS, out=tmp_path / "whole", **options)
+    interrupted(tmp_path / "half", rounds=150, **options)
+    round_robin(BOTS, out=tmp_path / "half", resume=True, **options)
+    assert contents(tmp_path / "half") == contents(tmp_path / "whole")
+    assert format_table(load(tmp_path / "whole")) == format_table(result)
+    results = json.loads((tmp_path / "whole" / "results.json").read_text())
+    assert results["plan"]["matches"][-2:] == [[0, 1, 2], [0, 2, 1]]
+    share = result.head_to_head(0, 2)
+    assert results["summary"]["head_to_head"][0][2] == [share.value, share.low, share.high]
+    text = (tmp_path / "whole" / "report.html").read_text()
+    assert "Cross table of mixed tables" in text
+    assert f"{100 * share.value:.1f}<small>" in text
+
+
 def test_the_report_needs_nothing_else(whole):
     text = (whole[0] / "report.html").read_text()
     assert not re.search(r"https?:|//|<script|<link|<img|<iframe|@import|url\(|\bsrc=", text)
@@ -208,6 +225,12 @@ def make_other(path):
     interrupted(path, seed=5)
 
 
+def make_other_seating(path):
+    options = {**PLAY, "rules": "angry_birds num_players=3"}
+    with pytest.raises(KeyboardInterrupt):
+        round_robin(BOTS, out=path, seating="mixed", progress=Interrupted(10), **options)
+
+
 def make_changed_bot(path):
     interrupted(path, bots=["keen", "greedy", make_agent("random"), Fine()])
 
@@ -247,6 +270,15 @@ def test_folders_that_do_not_fit_stay_as_they_are(make, resume, complaint, tmp_p
     before = tree(tmp_path)
     with pytest.raises(FolderError, match=complaint):
         round_robin(BOTS, out=path, resume=resume, **PLAY)
+    assert tree(tmp_path) == before
+
+
+def test_a_tournament_is_resumed_with_its_seating(tmp_path):
+    path = tmp_path / "out"
+    make_other_seating(path)
+    before = tree(tmp_path)
+    with pytest.raises(FolderError, match="its seating is another, of 2 line-ups, now asked for "):
+        round_robin(BOTS, "angry_birds num_players=3", out=path, resume=True, **PLAY)
     assert tree(tmp_path) == before
 
 
@@ -352,6 +384,18 @@ def test_a_failure_is_named_in_a_form_that_replays_it(capsys):
     shown = capsys.readouterr().out
     assert "1: seat " in shown
     assert shown.strip().endswith("\n".join(position))
+
+
+def test_a_failure_at_a_mixed_table_is_replayed(capsys):
+    """Two places of `keen` draw their chance from one stream, also when it is played again."""
+    options = ["--rounds", "400", "--seed", "3", "--players", "4", "--seating", "mixed"]
+    assert main(["keen", "random", SPEC, *options, "--jobs", "1"]) == 1
+    line, _, again, *position = capsys.readouterr().err.strip().splitlines()
+    assert "swap:1 (75)" in line
+    command = shlex.split(re.fullmatch(r"again: python -m eval\.replay (.*)", again)[1])
+    assert sorted(command[:4]).count("keen") == 2
+    assert replay.main(command) == 0
+    assert capsys.readouterr().out.strip().endswith("\n".join(position))
 
 
 def test_a_round_is_shown_again(capsys):

@@ -1,6 +1,7 @@
 """Ratings: known strengths are recovered, and all intervals hold what endless play would say."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -24,10 +25,11 @@ def made_up(strength, lineups, deals, seed):
 
 
 PAIRS = [(0, 1), (0, 2), (1, 2)]
+MIXED = [(0, 1, 2), (0, 2, 1), (0, 0, 1), (1, 2, 2)]
 TABLES = [(row, column, column, column) for row in range(3) for column in range(3) if row != column]
 
 
-@pytest.mark.parametrize("lineups", [PAIRS, TABLES])
+@pytest.mark.parametrize("lineups", [PAIRS, TABLES, MIXED])
 def test_known_strengths_are_recovered(lineups):
     truth = np.array([0.6, 0.1, -0.7])
     found = fit("abc", lineups, made_up(truth, lineups, 20_000, 1))
@@ -39,7 +41,7 @@ def test_known_strengths_are_recovered(lineups):
     assert found.better(1, 0) == pytest.approx(1 - found.better(0, 1))
 
 
-@pytest.mark.parametrize("lineups", [PAIRS, TABLES])
+@pytest.mark.parametrize("lineups", [PAIRS, TABLES, MIXED])
 def test_the_fit_is_the_best(lineups):
     """No strengths nearby make the results likelier."""
     shares = made_up([0.3, 0.0, -0.3], lineups, 50, 2)
@@ -133,6 +135,9 @@ def figures(tournament):
     """All that a tournament gives an interval for."""
     agents = range(len(tournament.agents))
     found = {("cell", *key): tournament.win_rate(*key) for key in tournament.cells}
+    for one, other in itertools.combinations(agents, 2):
+        if (share := tournament.head_to_head(one, other)) is not None:
+            found["head to head", one, other] = share
     for agent in agents:
         found["overall", agent] = tournament.overall(agent)
         found["points", agent] = tournament.points(agent)
@@ -164,15 +169,17 @@ def test_intervals_hold_the_long_run():
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("rules", "deals", "long_run", "games"),
+    ("rules", "deals", "long_run", "options"),
     [
-        (Rules(), 100, 40_000, False),
-        (Rules(num_players=4), 60, 20_000, False),
-        (Rules(target=200), 50, 12_000, True),
+        (Rules(), 100, 40_000, {}),
+        (Rules(num_players=4), 60, 20_000, {}),
+        (Rules(target=200), 50, 12_000, {"games": True}),
+        (Rules(num_players=3), 60, 30_000, {"seating": "mixed"}),
+        (Rules(num_players=4), 50, 12_000, {"seating": "mixed"}),
     ],
 )
-def test_intervals_hold_the_long_run_in_200_tournaments(rules, deals, long_run, games):
-    held = coverage(["keen", "greedy", Mostly()], rules, 200, deals, long_run, games=games)
+def test_intervals_hold_the_long_run_in_200_tournaments(rules, deals, long_run, options):
+    held = coverage(["keen", "greedy", Mostly()], rules, 200, deals, long_run, **options)
     assert all(0.92 <= share <= 0.98 for share in held.values()), held
     assert 0.93 <= np.mean([*held.values()]) <= 0.97, held
 

@@ -52,12 +52,137 @@ def test_overall_is_the_mean_over_the_same_deals():
     assert overall.margin < against_keen.margin
 
 
-def test_the_tables_are_the_same_whatever_the_jobs():
+@pytest.mark.parametrize(("players", "seating"), [(2, "tables"), (3, "all")])
+def test_the_tables_are_the_same_whatever_the_jobs(players, seating):
     one, other = (
-        format_table(round_robin(["random", "keen", "greedy"], deals=60, piece=30, jobs=jobs))
+        format_table(
+            round_robin(
+                ["random", "keen", "greedy"],
+                {"num_players": players},
+                deals=60 if players == 2 else 12,
+                piece=30,
+                seating=seating,
+                max_decisions=100,
+                jobs=jobs,
+            )
+        )
         for jobs in (1, 2)
     )
     assert one == other
+
+
+# --- Mixed tables --------------------------------------------------------------------------------
+
+BOTS = ["keen", "greedy", "thrifty", "expert"]
+
+
+def seated(seating, names, players=3, max_decisions=100):
+    options = {"deals": 20, "seed": 3, "max_decisions": max_decisions}
+    return round_robin(names, {"num_players": players}, seating=seating, **options)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    return seated("mixed", BOTS)
+
+
+@pytest.fixture(scope="module")
+def both():
+    """One against a table of each other, and mixed tables."""
+    return seated("all", BOTS[:3])
+
+
+def test_mixed_tables_seat_different_bots_in_every_order(mixed):
+    result = mixed
+    assert not result.cells
+    assert len(result.mixed) == len(result.matches) == 8
+    for lineup, match in result.mixed:
+        table = [make_agent(BOTS[i]) for i in lineup]
+        alone = play(table, deals=20, seed=3, max_decisions=100)
+        assert np.array_equal(match.winner, alone.winner)
+        assert match.names == tuple(BOTS[i] for i in lineup)
+
+
+def test_overall_and_points_are_those_of_all_its_tables(mixed):
+    result = mixed
+    for agent in range(4):
+        won, points, rounds = 0, 0, 0
+        for lineup, match in result.mixed:
+            if agent in lineup:
+                won += np.count_nonzero(match.winner == lineup.index(agent))
+                points += match.points[..., lineup.index(agent)].sum()
+                rounds += match.rounds
+        assert result.overall(agent).value == pytest.approx(won / rounds)
+        assert result.points(agent).value == pytest.approx(points / rounds)
+    won = 1 - sum(match.truncated for match in result.matches) / result.rounds
+    assert sum(result.overall(agent).value for agent in range(4)) == pytest.approx(4 / 3 * won)
+
+
+def test_head_to_head_is_the_share_of_what_the_two_won(both):
+    result = both
+    assert len(result.cells) == 6
+    won = np.zeros((3, 3))
+    for lineup, match in result.mixed:
+        for place, agent in enumerate(lineup):
+            for other in lineup:
+                won[agent, other] += np.count_nonzero(match.winner == place)
+    for one, other in ((0, 1), (2, 0), (1, 2)):
+        share = result.head_to_head(one, other)
+        assert share.value == pytest.approx(won[one, other] / (won[one, other] + won[other, one]))
+        assert share.low < share.value < share.high
+        back = result.head_to_head(other, one)
+        assert back.value == pytest.approx(1 - share.value)
+        assert back.low == pytest.approx(1 - share.high)
+    assert result.head_to_head(1, 1) is None
+
+
+def test_with_several_places_each_place_counts():
+    """Bots that are alike are even, though one of them has more places at each table."""
+
+    class Alike(Agent):
+        def __init__(self, name):
+            self.name = name
+
+        def act(self, observation, mask, rng):
+            return make_agent("greedy").act(observation, mask, rng)
+
+    result = seated("mixed", [Alike("a"), Alike("b")], players=5, max_decisions=2000)
+    assert {tuple(sorted(lineup)) for lineup, _ in result.mixed} == {
+        (0, 0, 0, 1, 1),
+        (0, 0, 1, 1, 1),
+    }
+    for agent in (0, 1):
+        assert result.overall(agent).value == pytest.approx(0.2)
+        assert result.head_to_head(agent, 1 - agent).value == pytest.approx(0.5)
+        assert result.ratings.rating(agent).value == pytest.approx(0, abs=1e-6)
+
+
+def test_who_wins_no_mixed_table_is_not_compared():
+    result = seated("mixed", BOTS, max_decisions=1)
+    assert result.head_to_head(0, 1) is None
+    assert format_table(result).splitlines()[1].split()[:5] == ["keen", *"----"]
+
+
+def test_tables_say_what_mixed_tables_show(mixed, both):
+    parts = [part.splitlines() for part in format_table(both).split("\n\n")]
+    cells, heads, ratings, notes = parts
+    assert cells[0].split() == BOTS[:3]
+    assert heads[0].split() == [*BOTS[:3], "overall"]
+    assert len(ratings) == 4
+    assert "won by the agent of the row against a table of the column's (even: 33.3)" in notes[0]
+    assert "of the rounds that the agent of the row or that of the column won" in notes[1]
+    assert "20 deals from every seat = 60 rounds, seed 3; so each of 8 line-ups" in notes[3]
+    (heads, _, notes) = format_table(mixed).split("\n\n")
+    assert heads.split()[:5] == [*BOTS, "overall"]
+    assert "against a table" not in notes
+
+
+def test_who_fails_is_out_of_mixed_tables():
+    result = round_robin(
+        ["keen", "greedy", Failing(), "thrifty"], {"num_players": 3}, deals=5, seating="mixed"
+    )
+    assert {tuple(sorted(lineup)) for lineup, _ in result.mixed} == {(0, 1, 3)}
+    assert [failure.lineup for failure in result.failures] == [("keen", "greedy", "failing")]
 
 
 def test_format_table():
@@ -111,6 +236,7 @@ def test_benchmark_against_one_and_with_more_players():
         (lambda: round_robin("greedy"), "agents='greedy': allowed is a sequence"),
         (lambda: benchmark("keen", "greedy"), "agents='greedy': allowed is a sequence"),
         (lambda: benchmark("keen", deals=0), "deals=0"),
+        (lambda: round_robin(["keen", "greedy"], seating="x"), "seating='x': allowed is tables, "),
     ],
 )
 def test_bad_arguments(play_it, complaint):
@@ -154,6 +280,7 @@ def test_policy_files_of_the_same_name_go_by_their_paths(tmp_path, capsys):
         (["keen", "greedy", "--players", "1"], "'1': allowed is a whole number from 2"),
         (["keen", "greedy", "--jobs", "0"], "--jobs: '0'"),
         (["keen", "greedy", "--rules", ""], "unknown preset ''"),
+        (["keen", "greedy", "--seating", "x"], "--seating: invalid choice: 'x'"),
     ],
 )
 def test_command_with_bad_arguments(arguments, complaint, capsys):
