@@ -72,7 +72,7 @@ def add_play_options(parser: argparse.ArgumentParser, jobs: int | None = None) -
         "--rounds",
         type=whole_number(1, MAX_DEALS),
         default=2 * DEALS,
-        help="rounds of each pairing; up to a whole number of deals, each played from every seat "
+        help="rounds of each line-up; up to a whole number of deals, each played from every seat "
         "(%(default)s)",
     )
     number.add_argument(
