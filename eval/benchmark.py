@@ -36,7 +36,7 @@ from typing import Any
 
 from eval import peers, workloads
 from eval.arguments import finite_number
-from eval.command import CommandParser, run_command, whole_number
+from eval.command import CommandParser, run_command, whole_number_of
 from eval.timing import (
     Block,
     Comparison,
@@ -365,7 +365,7 @@ def _parser() -> CommandParser:
         prog="python -m eval.benchmark",
         description="How fast everything is, on one core.",
     )
-    number_of_players = whole_number(MIN_PLAYERS, MAX_PLAYERS)
+    number_of_players = whole_number_of(MIN_PLAYERS, MAX_PLAYERS)
     parser.add_argument(
         "--only", nargs="+", choices=list(PARTS), default=list(PARTS), help="parts (all)"
     )
@@ -373,7 +373,7 @@ def _parser() -> CommandParser:
         "--peers", action="store_true", help="RLCard, OpenSpiel and PettingZoo's games, too"
     )
     parser.add_argument(
-        "--repeats", type=whole_number(1), default=5, help="blocks of each (%(default)s)"
+        "--repeats", type=whole_number_of(1), default=5, help="blocks of each (%(default)s)"
     )
     parser.add_argument(
         "--seconds", type=_seconds, default=0.1, help="of a block, at least (%(default)s)"
@@ -388,7 +388,7 @@ def _parser() -> CommandParser:
     parser.add_argument(
         "--games",
         nargs="+",
-        type=whole_number(1, _MAX_GAMES),
+        type=whole_number_of(1, _MAX_GAMES),
         default=list(GAMES),
         help="numbers of games of the core (1 64 1024 4096 16384)",
     )

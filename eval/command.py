@@ -17,6 +17,10 @@ from eval.folder import FolderError
 from eval.workers import WorkerError
 from uno_env.game.rules import Rules
 
+BOT_HELP = (
+    "a bot's name, with settings as in search:rollouts=512, a policy file ending in .safetensors, "
+    "or module:object"
+)
 _BAR, _WIDTH = 20, 99
 """Characters of the bar, and of all of the line."""
 
@@ -36,7 +40,7 @@ class CommandParser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
-def whole_number(low: int, high: int = sys.maxsize) -> Callable[[str], int]:
+def whole_number_of(low: int, high: int = sys.maxsize) -> Callable[[str], int]:
     """A type of argument: a whole number from `low` to `high`."""
 
     def parse(text: str) -> int:
@@ -65,31 +69,36 @@ def add_play_options(parser: argparse.ArgumentParser, jobs: int | None = None) -
         help="a preset, or one with switches such as 'classic uno_penalty=2' (%(default)s)",
     )
     parser.add_argument(
-        "--players", type=whole_number(2), help="seats, if the rules do not say (2)"
+        "--players", type=whole_number_of(2), help="seats, if the rules do not say (2)"
     )
     number = parser.add_mutually_exclusive_group()
     number.add_argument(
         "--rounds",
-        type=whole_number(1, MAX_DEALS),
+        type=whole_number_of(1, MAX_DEALS),
         default=2 * DEALS,
         help="rounds of each line-up; up to a whole number of deals, each played from every seat "
         "(%(default)s)",
     )
     number.add_argument(
-        "--games", type=whole_number(1, MAX_DEALS), help="whole games instead, rounds to the target"
+        "--games",
+        type=whole_number_of(1, MAX_DEALS),
+        help="whole games instead, rounds to the target",
     )
     parser.add_argument(
-        "--seed", type=whole_number(0), default=0, help="of the deals and of chance (%(default)s)"
+        "--seed",
+        type=whole_number_of(0),
+        default=0,
+        help="of the deals and of chance (%(default)s)",
     )
     parser.add_argument(
         "--max-decisions",
-        type=whole_number(1),
+        type=whole_number_of(1),
         default=MAX_DECISIONS,
         help="a longer round is cut off and nobody wins it (%(default)s)",
     )
     parser.add_argument(
         "--jobs",
-        type=whole_number(1),
+        type=whole_number_of(1),
         default=jobs or _cores(),
         help="processes; the result does not depend on it (%(default)s)",
     )

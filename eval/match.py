@@ -24,6 +24,7 @@ from agents import Agent
 from eval.answers import AgentError
 from eval.arguments import RulesLike, whole_number
 from eval.command import (
+    BOT_HELP,
     CommandParser,
     ProgressLine,
     add_play_options,
@@ -257,11 +258,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         description="Whether one agent is better than a table of another, by how much, and how "
         "sure that is; on the same deals from every seat.",
     )
-    agent_help = (
-        "a bot's name, with settings as in search:rollouts=512, a policy file ending in "
-        ".safetensors, or module:object"
-    )
-    parser.add_argument("agent", metavar="A", help=agent_help)
+    parser.add_argument("agent", metavar="A", help=BOT_HELP)
     parser.add_argument("table", metavar="B", help="whom it meets, in all other seats")
     add_play_options(parser, jobs=1)
     parser.add_argument(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from agents import Agent, make_agent
 from eval.answers import AgentError
 from eval.arguments import rules_for
-from eval.command import CommandParser, add_play_options, play_options, run_command, whole_number
+from eval.command import CommandParser, add_play_options, play_options, run_command, whole_number_of
 from eval.floor import PIECE, PiecePlay, Table, say_nothing
 from uno_env.game.actions import ACTIONS
 
@@ -86,10 +86,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("agents", nargs="+", metavar="BOT", help="the line-up, place by place")
     add_play_options(parser, jobs=1)
-    parser.add_argument("--deal", type=whole_number(0), required=True, help="which deal, from 0")
-    parser.add_argument("--rotation", type=whole_number(0), default=0, help="which rotation (0)")
+    parser.add_argument("--deal", type=whole_number_of(0), required=True, help="which deal, from 0")
+    parser.add_argument("--rotation", type=whole_number_of(0), default=0, help="which rotation (0)")
     parser.add_argument(
-        "--piece", type=whole_number(1), default=PIECE, help="of the match (%(default)s)"
+        "--piece", type=whole_number_of(1), default=PIECE, help="of the match (%(default)s)"
     )
     options = parser.parse_args(argv)
     try:

@@ -12,7 +12,8 @@ import numpy as np
 from eval.estimates import Estimate
 from eval.ratings import Ratings
 from eval.results import cut_short, describe, first_seat, round_length
-from eval.standings import Tournament, probability
+from eval.standings import Tournament
+from eval.text import probability
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1d2430; --soft: #667085; --line: #d9dee7; --page: #f6f7f9;

@@ -33,12 +33,14 @@ from agents.policy import PolicyAgent
 from eval import report, standings
 from eval.arguments import RulesLike, whole_number
 from eval.command import (
+    BOT_HELP,
     CommandParser,
     ProgressLine,
     add_play_options,
     agents_and_rules,
     play_options,
     run_command,
+    whole_number_of,
 )
 from eval.floor import (
     DEALS,
@@ -63,9 +65,10 @@ from eval.folder import (
     rounds_as_csv,
     rounds_from_csv,
 )
-from eval.match import result_of, rounds_or_raise
+from eval.match import play_all, result_of
 from eval.seating import SEATINGS, lineups_of
-from eval.standings import Tournament, format_table
+from eval.standings import Tournament
+from eval.text import format_table
 from eval.workers import play_pieces
 from uno_env.game.rules import Rules
 
@@ -159,7 +162,7 @@ def _play_on(
         failed = [each for each, outcome in outcomes.items() if isinstance(outcome, Failure)]
         if not failed:
             return True
-        before = [each for each in pieces if each < piece and each.lineup < piece.lineup]
+        before = [each for each in pieces if each.lineup < piece.lineup]
         if any(each.lineup == piece.lineup and each < piece for each in failed):
             return False
         standing = _standing(table, before, outcomes)
@@ -236,9 +239,6 @@ def benchmark(
     rules: RulesLike = "angry_birds",
     deals: int = DEALS,
     seed: int = 0,
-    *,
-    jobs: int = 1,
-    progress: Progress | None = None,
     **options: Any,
 ) -> Tournament:
     """One agent against a table of each baseline: a table of one row.
@@ -249,9 +249,7 @@ def benchmark(
         rules: as for `round_robin`, and so are all others.
         deals: deals of each pairing, played from every seat.
         seed: a whole number from 0.
-        jobs: as for `eval.match.play_all`.
-        progress: the same.
-        **options: `max_decisions`, `games` and `piece`, as for `eval.match.play_all`.
+        **options: as for `eval.match.play_all`.
 
     Raises:
         ValueError: an argument that is not allowed.
@@ -264,20 +262,13 @@ def benchmark(
     if not made:
         raise ValueError("a benchmark needs at least one baseline")
     _check_names(made)
-    players = [[own, *[other] * (rules.num_players - 1)] for other in made]
-    table = Table.of(players, rules, deals, seed, **options)
-    jobs = whole_number("jobs", jobs, 1)
-    played: dict[Piece, Rounds] = {}
-    for piece, outcome in play_pieces(table, table.pieces(), jobs, progress or say_nothing):
-        played[piece] = rounds_or_raise(outcome)
+    others = rules.num_players - 1
+    matches = play_all([[own, *[each] * others] for each in made], rules, deals, seed, **options)
     return Tournament(
-        agents=(own.name, *(other.name for other in made)),
-        played={
-            i: ((0, *[i + 1] * (rules.num_players - 1)), result_of(table, i, played))
-            for i in range(len(made))
-        },
+        agents=(own.name, *(each.name for each in made)),
+        played={i: ((0, *[i + 1] * others), match) for i, match in enumerate(matches)},
         failures=(),
-        rules=table.rules,
+        rules=rules,
         one_row=True,
     )
 
@@ -309,8 +300,7 @@ def _named_apart(agents: Sequence[Agent], given: Sequence[str]) -> None:
             agent.name = text
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status: 1 if an agent failed, too."""
+def _parser() -> CommandParser:
     parser = CommandParser(
         prog="python -m eval.tournament",
         description="Every agent against a table of every other, or mixed tables, on the same "
@@ -320,13 +310,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "agents",
         nargs="+",
         metavar="BOT",
-        help="a bot's name, with settings as in search:rollouts=512, a policy file ending in "
-        ".safetensors, or module:object",
+        help=BOT_HELP,
     )
     add_play_options(parser)
     parser.add_argument(
         "--piece",
-        type=int,
+        type=whole_number_of(1),
         default=PIECE,
         help="rounds, or games, that are played together and lost together if a process is killed; "
         "less for bots that think long (%(default)s)",
@@ -340,13 +329,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out", metavar="DIR", help="a new folder for results and report")
     parser.add_argument("--resume", action="store_true", help="go on with the tournament in DIR")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status: 1 if an agent failed, too."""
+    parser = _parser()
     options = parser.parse_args(argv)
     if len(options.agents) < 2:
         parser.error("a tournament needs at least two agents")
     if options.resume and not options.out:
         parser.error("--resume: name the folder with --out")
-    if options.piece < 1:
-        parser.error(f"--piece: '{options.piece}': allowed is a whole number from 1")
     for name, times in Counter(options.agents).items():
         if times > 1:
             parser.error(f"agent {name!r} is named {times} times")

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from agents import Agent, known_agents, make_agent
 from agents.scoring import ScoringAgent
-from eval.command import CommandParser, whole_number
+from eval.command import CommandParser, whole_number_of
 from eval.estimates import estimate
 from eval.match import play_all
 from uno_env.features import NAMES, features, features_of_keeping
@@ -249,14 +249,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("bot", help="a bot that adds up features")
     parser.add_argument(
-        "--players", type=whole_number(MIN_PLAYERS, MAX_PLAYERS), default=2, help="(%(default)s)"
+        "--players", type=whole_number_of(MIN_PLAYERS, MAX_PLAYERS), default=2, help="(%(default)s)"
     )
     parser.add_argument("--out", type=Path, required=True, help="the state, an .npz file")
-    count = whole_number(1)
+    count = whole_number_of(1)
     parser.add_argument("--steps", type=count, default=8, help="in all (%(default)s)")
     parser.add_argument("--rounds", type=count, default=8000, help="of a step (%(default)s)")
     parser.add_argument("--deals", type=count, default=4000, help="to compare (%(default)s)")
-    parser.add_argument("--seed", type=whole_number(0), default=1_000_000, help="(%(default)s)")
+    parser.add_argument("--seed", type=whole_number_of(0), default=1_000_000, help="(%(default)s)")
     options = parser.parse_args(argv)
     try:
         tuning = Tuning(options.bot, options.players, options.out)

@@ -17,7 +17,7 @@ from agents import Agent, make_agent
 from eval import folder as folders
 from eval import replay, workers
 from eval.folder import Folder, FolderError
-from eval.standings import format_table
+from eval.text import format_table
 from eval.tournament import load, main, round_robin
 from uno_env import Position
 from uno_env.game.actions import Action
