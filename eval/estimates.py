@@ -108,7 +108,7 @@ def estimate_of_parts(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -
 
     Args:
         parts: (D,) float64, each from 0 to its whole.
-        wholes: (D,) float64.
+        wholes: (D,) float64, of how many rounds.
 
     Returns:
         None if there is nothing to have a share of.
@@ -117,4 +117,5 @@ def estimate_of_parts(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -
     if not total:
         return None
     share = float(parts.sum()) / total
-    return estimate(share + (parts - share * wholes) * len(wholes) / total)
+    mean = total / len(wholes)
+    return estimate(share + (parts - share * wholes) / mean, max(mean, 1.0))

@@ -134,13 +134,15 @@ class Tournament:
     def overall(self, row: int) -> Estimate:
         """What a place of an agent won, the mean over its tables (`own_places`), each alike.
 
-        The interval comes from the same deals' sums.
+        The interval comes from the same deals' sums. At mixed tables a deal has many rounds that
+        differ in who sits where, nearly independent of each other.
         """
         shares = [
             np.mean([match.shares(place) for place in places], axis=0)
             for match, places in self.own_places(row)
         ]
-        return estimate(np.mean(shares, axis=0))
+        mixed = sum(row in lineup for lineup, _ in self.mixed)
+        return estimate(np.mean(shares, axis=0), max(mixed * self.rules.num_players, 1))
 
     def points(self, row: int) -> Mean:
         """Points per round of a place of an agent, over its tables (`own_places`)."""

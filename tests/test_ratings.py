@@ -175,7 +175,7 @@ def test_intervals_hold_the_long_run():
         (Rules(num_players=4), 60, 20_000, {}),
         (Rules(target=200), 50, 12_000, {"games": True}),
         (Rules(num_players=3), 60, 30_000, {"seating": "mixed"}),
-        (Rules(num_players=4), 50, 12_000, {"seating": "mixed"}),
+        (Rules(num_players=4), 30, 8_000, {"seating": "mixed"}),
     ],
 )
 def test_intervals_hold_the_long_run_in_200_tournaments(rules, deals, long_run, options):
