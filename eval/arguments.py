@@ -48,6 +48,10 @@ def finite_number(
     return float(value)
 
 
+SHARE: tuple[str, Callable[[float], bool]] = ("a number from 0 to 1", lambda x: 0 <= x <= 1)
+"""What a share may be, for `finite_number`."""
+
+
 def rules_for(rules: RulesLike, num_players: int | None = None) -> Rules:
     """The rules of a table, where a number of players may have been given beside them.
 

@@ -145,9 +145,12 @@ def test_at_first_it_plays_rather_than_draws(tmp_path: Path) -> None:
     assert np.median(spread) < 1.5
 
 
-def test_a_warm_start_plays_like_the_policy_it_starts_from(tmp_path: Path, policy) -> None:
+@pytest.mark.parametrize("hidden", [8, 16])
+def test_a_warm_start_plays_like_the_policy_it_starts_from(
+    tmp_path: Path, policy, hidden: int
+) -> None:
     before = export_policy(policy, KINDS[0])
-    other = a_policy(tmp_path)
+    other = a_policy(tmp_path, hidden=hidden)
     prepare(other, KINDS, seed=9)
     warm_start(other, before)
     observation, mask = sample_choices(KINDS, seed=7)
@@ -158,8 +161,8 @@ def test_a_warm_start_plays_like_the_policy_it_starts_from(tmp_path: Path, polic
         rtol=1e-3,
         atol=1e-3,
     )
-    with pytest.raises(ValueError, match="8 hidden units: needed are 16"):
-        warm_start(a_policy(tmp_path, hidden=16), before)
+    with pytest.raises(ValueError, match="16 hidden units: allowed are up to 8"):
+        warm_start(a_policy(tmp_path), export_policy(a_policy(tmp_path, hidden=16), KINDS[0]))
 
 
 def test_the_actor_waits_for_the_critic(tmp_path: Path, policy) -> None:

@@ -52,8 +52,9 @@ def test_the_learner_is_always_to_choose(players: int) -> None:
         observation, rewards, dones, infos = env.step(masks.argmax(axis=1))
         assert observation.dtype == np.uint8
         assert (observation == env.batch.observe()).all()
-        losses = np.float32(-1 / (players - 1))
-        assert np.isin(rewards[dones], [1, losses, 0]).all()
+        win = np.sqrt(players - 1)  # so that its deviation is 1 where all are alike
+        allowed = np.array([win, -win / (players - 1), 0], np.float32)
+        assert np.isclose(rewards[dones, None], allowed).any(axis=1).all()
         assert (rewards[~dones] == 0).all()
         for i, info in enumerate(infos):
             assert isinstance(info, dict)
@@ -283,6 +284,38 @@ def test_rewards_tell_who_won() -> None:
             assert env.opponents.rounds.sum() == before[1] + 1
             assert (rewards[0] > 0) == (won == 1)
             assert env.learner[0] == (seat[0] + 1) % 2, "the learner moves on by a seat"
+
+
+@pytest.mark.parametrize("share", [0.25, 1.0])
+def test_a_share_of_points_is_paid_in_hundreds(share: float) -> None:
+    """The same play pays (1 - share) of winning and the share of what was gained on the others."""
+    plain, env = make_env(players=3), make_env(players=3, points_share=share)
+    plain.reset(), env.reset()
+    seen = 0
+    for _ in range(150):
+        actions = first_legal(env)
+        _, wins, dones, _ = plain.step(actions)
+        _, rewards, also, infos = env.step(actions)
+        assert (dones == also).all()
+        for row in np.flatnonzero(dones & (wins != 0)):
+            points = (rewards[row] - (1 - share) * wins[row]) / np.sqrt(2) * 100 / share
+            # Three halves of what is above the mean: whole or half points, of the winner's sign.
+            assert np.isclose(points * 2, np.round(points * 2), atol=0.01)
+            assert points * wins[row] > 0
+            assert infos[row]["episode"]["r"] == pytest.approx(rewards[row])
+            seen += 1
+    assert seen > 20
+
+
+def test_who_gains_points_without_winning_has_not_won() -> None:
+    """Wins are counted by who went out, whatever the rewards are of."""
+    plain, env = make_env(), make_env(points_share=1.0)
+    plain.reset(), env.reset()
+    for _ in range(200):
+        actions = first_legal(env)
+        plain.step(actions), env.step(actions)
+    assert plain.opponents.rounds.sum() > 20
+    assert (plain.opponents.wins == env.opponents.wins).all()
 
 
 def test_long_rounds_are_truncated() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eval.arguments import finite_number, rules_for, whole_number
+from eval.arguments import SHARE, finite_number, rules_for, whole_number
 from eval.floor import MAX_DEALS
 from eval.tournament import BASELINES
 from train.opponents import PRESENT_PAST, Weighting
@@ -42,15 +42,15 @@ _WHOLE_NUMBERS = {
 """From where to where each of these arguments may go."""
 
 _ABOVE_ZERO = ("a finite number above 0", lambda x: x > 0)
-_SHARE = ("a number from 0 to 1", lambda x: 0 <= x <= 1)
 _FINITE_NUMBERS: dict[str, tuple[str, Callable[[float], bool]]] = {
     "learning_rate": _ABOVE_ZERO,
     "clip_range": _ABOVE_ZERO,
-    "gamma": _SHARE,
-    "gae_lambda": _SHARE,
-    "past_share": _SHARE,
+    "gamma": SHARE,
+    "gae_lambda": SHARE,
+    "points_share": SHARE,
+    "past_share": SHARE,
     "opponent_power": ("a number from 0 to 10", lambda x: 0 <= x <= 10),
-    "opponent_floor": _SHARE,
+    "opponent_floor": SHARE,
     "opponent_half_life": _ABOVE_ZERO,
     "ent_coef": ("a finite number", math.isfinite),
 }
@@ -93,6 +93,9 @@ class Arguments:
     """Adam's step size at the start; it falls linearly to zero."""
     gamma: float = 1.0
     """Discount per choice. A round is short and only its end counts."""
+    points_share: float = 0.0
+    """What is maximised: 0 for rounds won, 1 for points, which games to 500 are about; in between,
+    both (`TableVecEnv`)."""
     gae_lambda: float = 0.95
     """Of generalised advantage estimation."""
     clip_range: float = 0.2
@@ -105,7 +108,7 @@ class Arguments:
     """Whether the critic sees the true hands in training. The actor and the policy never do."""
 
     warm_start: Path | None = None
-    """A policy file to start from, with as many hidden units."""
+    """A policy file to start from; it may have fewer hidden units."""
     critic_first: int = 0
     """Choices from which the critic alone learns, before the actor does too; for warm starts."""
 

@@ -105,21 +105,26 @@ class Scorer(nn.Module):
     def set_weights(self, weights: Mapping[str, NDArray[np.float32]]) -> None:
         """Take those of a policy file; what is standard stays as it is.
 
+        Where it has fewer hidden units, the other ones listen to the inputs as they did, but have
+        no say yet: scores are those of the policy file.
+
         Raises:
-            ValueError: another number of hidden units.
+            ValueError: more hidden units than there are.
         """
         theirs = {name: torch.as_tensor(value) for name, value in weights.items()}
         hidden, own = len(theirs["first.bias"]), self.second.in_features
-        if hidden != own:
-            raise ValueError(f"the policy has {hidden} hidden units: needed are {own}")
+        if hidden > own:
+            raise ValueError(f"the policy has {hidden} hidden units: allowed are up to {own}")
         situation, action = theirs["first.situation"].T, theirs["first.action"].T
-        self.situation.weight.copy_(situation * self.standard_situation.spread)
-        self.action.weight.copy_(action * self.standard_action.spread)
+        self.situation.weight[:hidden] = situation * self.standard_situation.spread
+        self.action.weight[:hidden] = action * self.standard_action.spread
         bias = theirs["first.bias"] + situation @ self.standard_situation.mean
-        self.situation.bias.copy_(bias + action @ self.standard_action.mean)
-        self.second.weight.copy_(theirs["second.weight"].T)
-        self.second.bias.copy_(theirs["second.bias"])
-        self.out.weight.copy_(theirs["out.weight"][None])
+        self.situation.bias[:hidden] = bias + action @ self.standard_action.mean
+        self.second.weight[:hidden] = 0
+        self.second.weight[:hidden, :hidden] = theirs["second.weight"].T
+        self.second.bias[:hidden] = theirs["second.bias"]
+        self.out.weight[:] = 0
+        self.out.weight[0, :hidden] = theirs["out.weight"]
 
 
 class Critic(nn.Module):

@@ -207,6 +207,7 @@ def make_tables(arguments: Arguments, pool: OpponentPool) -> SavedVecEnv:
                 seed=arguments.seed + before,
                 max_decisions=arguments.max_decisions,
                 full_information=arguments.full_information,
+                points_share=arguments.points_share,
             )
         )
         before += number

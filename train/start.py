@@ -70,7 +70,7 @@ def warm_start(policy: ActionScoringPolicy, weights: Policy) -> None:
     """Begin as a policy file plays.
 
     Raises:
-        ValueError: it has another number of hidden units.
+        ValueError: it has more hidden units than the learner.
     """
     policy.actor.set_weights(weights.weights)
 
