@@ -115,14 +115,8 @@ class ScoringAgent(Agent):
         return scores
 
     def guilt(self, sight: Sight) -> Floats:
-        """How likely a Wild Draw 4 was a bluff of somebody who bluffs whenever possible: (B,).
-
-        That is, how likely its player holds the colour that was active before; where the
-        observation does not tell which, any colour.
-        """
-        before = sight.observation[:, LAYOUT["colour_before"]] > 0
-        before |= ~before.any(axis=1, keepdims=True)
-        return sight.holds_on_turn.mean(axis=1, where=before)
+        """How likely a Wild Draw 4 was a bluff, from 0 to 1: (B,)."""
+        return sight.guilt
 
 
 def as_array(weights: Weights) -> Floats:

@@ -111,6 +111,15 @@ def test_the_best_is_the_latest_not_measurably_below_the_highest() -> None:
     assert not best.offer(score(*base), 5), "the highest does not drift down"
 
 
+def test_an_actor_that_waits_for_the_critic_is_no_sign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+    monkeypatch.setattr(Diagnostics, "look", lambda *_: looked.append(1))
+    train(Arguments(out=tmp_path / "run", **{**SMALL, "critic_first": 192}))
+    assert len(looked) == SMALL["total_timesteps"] // 64 - 3
+
+
 def test_patience_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Best, "offer", lambda self, *_: bool(setattr(self, "without_gain", 2)))
     run = tmp_path / "run"

@@ -42,14 +42,17 @@ def test_exported_and_sb3_policies_choose_the_same_actions(
         live = ~batch.done
         told, seen, mask = batch.observe_all()[live], batch.observe()[live], batch.legal[live]
         theirs, _ = model.predict(told, deterministic=True, action_masks=mask)
-        same += (exported.act(seen, mask) == theirs).sum()
+        own, liked = exported.act(seen, mask), exported.logits(seen, mask)
+        # Both compute in float32 in another order: only what is liked alike may change places.
+        each = np.arange(len(seen))
+        np.testing.assert_allclose(liked[each, own], liked[each, theirs], atol=1e-4, rtol=1e-4)
+        same += (own == theirs).sum()
         asked += len(seen)
         batch.step(
             make_agent("random").act(batch.observe(), batch.legal | batch.done[:, None], rng)
         )
     assert asked > 15_000
-    # Both compute in float32 in another order: actions liked alike may change places.
-    assert same / asked > 0.999
+    assert same / asked > 0.995
 
 
 def test_the_best_is_exported_with_its_story(run: Path, tmp_path: Path) -> None:

@@ -119,6 +119,27 @@ def test_what_is_remembered_counts() -> None:
     assert after["W:B"][place] == before["W:B"][place] > 0
 
 
+def test_a_challenge_is_told_of_the_colour_that_was_active() -> None:
+    """Rule "Bluffing": guilty is who held that colour, whatever else it may hold."""
+    case = {
+        "rules": "official num_players=2",
+        "hands": ["R1 R2 R3", "B1 B2 B3 B4 B5 B6 B7"],
+        "discard": "R7 W+4",
+        "colour": "B",
+        "phase": "challenge",
+        "turn": 0,
+        "on_turn": 1,
+        "colour_before": "R",
+        "guilty": False,
+    }
+    guilt = []
+    for lack in ((15, 15, 15, 15), (0, 15, 15, 15), (15, 0, 0, 0)):
+        _, actions = of_case(**case, lack=[[15, 15, 15, 15], list(lack)])
+        guilt.append(float(actions["challenge"][ACTION_PLACES["guilt"]][0]))
+    assert guilt[1] == 0 < guilt[0] == guilt[2]
+    assert not actions["accept"][ACTION_PLACES["guilt"]].any()
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("players", [2, 4, 10])
 def test_numbers_are_small_and_do_not_depend_on_what_else_is_asked(preset, players) -> None:

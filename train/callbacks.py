@@ -77,10 +77,16 @@ class PastSelves(AfterUpdate):
 
 
 class Watch(AfterUpdate):
-    """Diagnostics: warnings, and an end where a number is not finite."""
+    """Diagnostics: warnings, and an end where a number is not finite.
 
-    def __init__(self) -> None:
+    Args:
+        critic_first: choices in which the actor does not learn yet, so that nothing is to be
+            noticed of it.
+    """
+
+    def __init__(self, critic_first: int = 0) -> None:
         super().__init__()
+        self.critic_first = critic_first
         self.diagnostics = Diagnostics()
         self._rollout = Rollout(0.0, 0.0, 0.0)
 
@@ -102,6 +108,8 @@ class Watch(AfterUpdate):
                 f"{wrong} is not finite after {self.num_timesteps:,} choices: training ends; "
                 "lower learning_rate"
             )
+        if self.num_timesteps <= self.critic_first:
+            return
         self.diagnostics.look(
             self._rollout,
             -losses["train/entropy_loss"],

@@ -113,7 +113,7 @@ def _recorder(
 ) -> Recorder:
     rules = next(iter(evaluation.kinds.values()))
     past = PastSelves(pool, rules, every=arguments.past_every)
-    return Recorder(folder, arguments, pool, evaluation, past, Watch())
+    return Recorder(folder, arguments, pool, evaluation, past, Watch(arguments.critic_first))
 
 
 def _learn(model: MaskablePPO, recorder: Recorder) -> Path:

@@ -152,11 +152,11 @@ class SavedVecEnv(BlockVecEnv):
 class TableVecEnv(SavedVecEnv):
     """N tables for one learner.
 
-    Observations are (N, F) uint8 as laid out in `uno_env.game.observation`. The reward of a round is
+    Observations are (N, F) uint8 as laid out in `uno_env.game.observation`. A round is rewarded by
     (1 - s) x win + s x points, times the root of (players - 1): `win` is the core's +1 for winning
     and -1 / (players - 1) for losing, `points` what the seat gained on the mean of the others in
     hundreds, and s the `points_share`. With the root, winning deviates by 1 at tables of every
-    size, where learning from several would else be drowned by the smallest ones.
+    size; without it the smallest ones would drown what there is to learn at the others.
 
     The learner's seat moves on with every round.
     Masks come from ``env_method("action_masks")`` as one block of all tables. Where a round ended,

@@ -25,7 +25,7 @@ from uno_env.game.state import LACK_CAP, Phase
 from uno_env.legal_actions import LegalActions
 from uno_env.sight import NEXT_PLACE, Floats, Sight
 
-INPUTS_VERSION = 1
+INPUTS_VERSION = 2
 
 SITUATION = {
     "phase": "the kind of decision, in the order of `Phase`",
@@ -68,7 +68,7 @@ ACTION = {
     "same_symbol": "cards of its symbol in hand / 4",
     "size_next": "cards of who acts next / 8, whether they are 1, 2",
     "again": "whether its player goes on",
-    "guilt": "of a challenge: how likely its player holds a colour, on average",
+    "guilt": "of a challenge: how likely its player held the colour that was active before",
     "swap": "of a swap: cards of the other hand / 8",
 }
 """What is known of an action, by name; zeros where it does not apply."""
@@ -241,8 +241,7 @@ def _actions(sight: Sight, legal: LegalActions) -> Floats:
     colours = actions[named] - Action.COLOUR
     out[named, _OF_COLOUR] = _of_colour(sight, rows[named], colours, np.ones_like(colours))
     if challenges.size:
-        holds = sight.holds_on_turn.mean(axis=1)
-        out[challenges, ACTION_PLACES["guilt"]] = holds[rows[challenges], None]
+        out[challenges, ACTION_PLACES["guilt"]] = sight.guilt[rows[challenges], None]
     if swaps.size:
         # Places are counted in the direction of play, swaps clockwise.
         steps = actions[swaps] - Action.SWAP + 1

@@ -152,3 +152,14 @@ class Sight:
     def holds_on_turn(self) -> Floats:
         """How likely the opponent on turn holds a card of each colour: (B, 4)."""
         return self.holds[np.arange(len(self.sizes)), np.maximum(self.on_turn, 1) - 1]
+
+    @cached_property
+    def guilt(self) -> Floats:
+        """How likely a Wild Draw 4 was a bluff of somebody who bluffs whenever possible: (B,).
+
+        That is, how likely its player holds the colour that was active before; where the
+        observation does not tell which, any colour.
+        """
+        before = self.observation[:, LAYOUT["colour_before"]] > 0
+        before |= ~before.any(axis=1, keepdims=True)
+        return self.holds_on_turn.mean(axis=1, where=before)
