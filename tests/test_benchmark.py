@@ -458,7 +458,11 @@ def test_training_is_compared_with_its_ceiling(
     path = tmp_path / "speed.json"
     assert main([*TINY, "--only", "training", "--json", str(path)]) == 0
     assert "PPO at the tables" in capsys.readouterr().out
-    (ratio,) = json.loads(path.read_text())["ratios"]
+    *decisions, ratio = json.loads(path.read_text())["ratios"]
+    assert [each["of"] for each in decisions] == [
+        "portable, in numpy, 1 at once",
+        "portable, in numpy, 4,096 at once",
+    ]
     assert ratio["target"] == 0.85
     assert len(ratio["rounds"]) == 2
     assert ratio["met"] == (np.median(ratio["rounds"]) >= 0.85)

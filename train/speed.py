@@ -1,7 +1,12 @@
-"""How fast training is, for `eval.benchmark`: frames per second, and the ceiling above them.
+"""How fast training and policies are, for `eval.benchmark`.
+
+Of training it is frames per second, and the ceiling above them.
 
 The ceiling is what the same learner makes of an environment that costs nothing. What lies between
 the two is the time of the tables: the core, the opponents, and what the learner is told.
+
+Of policies it is decisions per second: of a portable one in numpy, and of the same in torch, as SB3
+asks it (`predict`).
 
 `eval` may not import `train`, so `eval.benchmark` looks this module up by its name. The contract is
 that of `workloads` and `comparisons`.
@@ -26,13 +31,16 @@ from train.network import export_policy
 from train.opponents import OpponentPool
 from train.ppo import Arguments, make_learner, make_pool, make_tables, set_up_torch
 from train.vec_env import BlockVecEnv, SavedVecEnv
+from uno_env.game.engine import GameBatch
 from uno_env.game.observation import OBSERVATION_SIZE
 from uno_env.game.rules import Rules
 
 TABLE = "training, frames per second over whole iterations"
+DECISIONS = "a policy of the default size, decisions per second"
 NUM_ENVS = (256, 1_024)
 FRAMES = 16_384
 """Of an iteration: a rollout and the update on it."""
+DECISIONS_AT_ONCE = (1, 4_096)
 PAST_SELVES = 6
 """In the pool from the start: as many as a run of the default length has halfway."""
 TARGET = 0.85
@@ -134,12 +142,58 @@ def _column(num_envs: int) -> str:
     return f"{num_envs:,} environments"
 
 
+def _at_once(number: int) -> str:
+    return f"{number:,} at once"
+
+
+def decisions_play(number: int, *, portable: bool) -> Play:
+    """A policy that chooses at so many tables of 2 players, again and again the same choices.
+
+    Args:
+        number: of choices made at a time.
+        portable: whether by the portable policy, or by SB3's in torch, of the same weights.
+    """
+    arguments = _arguments(NUM_ENVS[0])
+    set_up_torch(1)
+    model = make_learner(make_tables(arguments, make_pool(arguments)), arguments)
+    batch = GameBatch(arguments.kinds_of_tables()[0], number, seed=0)
+    mask = batch.legal
+    if portable:
+        policy, seen = export_policy(model.policy, batch.rules), batch.observe()
+
+        def choose() -> None:
+            policy.act(seen, mask)
+    else:
+        told = batch.observe_all()
+
+        def choose() -> None:
+            model.predict(told, deterministic=True, action_masks=mask)
+
+    def advance(_: None) -> int:
+        choose()
+        return number
+
+    advance(None)
+    return Play(advance)
+
+
 _TRAINING, _CEILING = "PPO at the tables", "the same at no cost"
+_PORTABLE, _SB3 = "portable, in numpy", "SB3's, in torch"
 
 
 def workloads() -> list[Workload]:
-    """Training and its ceiling: 2 players, against the default opponents and past selves."""
-    return [
+    """Training and its ceiling: 2 players, against the default opponents and past selves.
+
+    Decisions of policies, one at a time and many at once.
+    """
+    decisions = [
+        Workload(
+            DECISIONS, row, partial(decisions_play, number, portable=portable), _at_once(number)
+        )
+        for row, portable in ((_PORTABLE, True), (_SB3, False))
+        for number in DECISIONS_AT_ONCE
+    ]
+    return decisions + [
         Workload(
             TABLE, row, partial(learner_play, _arguments(num_envs), ceiling), _column(num_envs)
         )
@@ -149,8 +203,12 @@ def workloads() -> list[Workload]:
 
 
 def comparisons() -> list[Comparison]:
-    """The share of the ceiling."""
-    return [
+    """The share of the ceiling; numpy to torch."""
+    decisions = [
+        Comparison(f"{_PORTABLE}, {_at_once(number)}", f"{_SB3}, {_at_once(number)}")
+        for number in DECISIONS_AT_ONCE
+    ]
+    return decisions + [
         Comparison(f"{_TRAINING}, {_column(num_envs)}", f"{_CEILING}, {_column(num_envs)}", TARGET)
         for num_envs in NUM_ENVS
     ]
