@@ -10,6 +10,9 @@ import pytest
 import torch
 from test_resume import SMALL
 
+from agents import make_agent
+from agents.policy import PolicyAgent
+from eval.match import play
 from train import ppo
 from train.diagnostics import (
     IN_A_ROW,
@@ -19,9 +22,12 @@ from train.diagnostics import (
     Rollout,
     what_is_not_finite,
 )
-from train.evaluation import Best, Score
-from train.ppo import Arguments, train
+from train.evaluation import SEED, Best, Evaluation, Score
+from train.network import export_policy
+from train.objective import Objective
+from train.ppo import Arguments, make_learner, make_pool, make_tables, train
 from train.run import checkpoints
+from uno_env import Rules
 
 GOOD = {
     "rollout": Rollout(forced=0.0, most_entropy=1.5, mean_square=0.9),
@@ -90,6 +96,31 @@ def test_a_run_ends_on_nan_and_keeps_the_last_good_checkpoint(
     with pytest.raises(LearningError, match=r"is not finite after 512 choices(.|\n)*--resume"):
         train(Arguments(out=run, **SMALL))
     assert int(checkpoints(run)[-1].name) == 6 * 64
+
+
+def test_a_score_is_of_what_the_policy_is_for(tmp_path: Path) -> None:
+    """Shares of rounds, or what was gained on the others; both 1 where all play alike."""
+    arguments = Arguments(out=tmp_path, **SMALL)
+    learner = make_learner(make_tables(arguments, make_pool(arguments)), arguments)
+    policy = export_policy(learner.policy, Rules.preset("angry_birds"))
+    kinds = {"three": Rules.preset("angry_birds", num_players=3)}
+    match = play(
+        [PolicyAgent(policy, "greedy"), "keen", "keen"], kinds["three"], deals=40, seed=SEED
+    )
+
+    def value(points_share: float) -> float:
+        objective = Objective(points_share)
+        score, shares = Evaluation(kinds, ["keen"], 40, objective).play(policy)
+        assert shares["three/greedy/keen"] == match.win_rate().value
+        assert score.parts[0].shape == (40,)
+        return score.value
+
+    own, *others = match.mean_points
+    by_rounds, by_points = 3 * match.win_rate().value, 1 + 2 * (own - np.mean(others)) / 100
+    assert by_rounds != pytest.approx(by_points, abs=0.01)
+    assert value(0.0) == pytest.approx(by_rounds)
+    assert value(1.0) == pytest.approx(by_points)
+    assert value(0.25) == pytest.approx(0.75 * by_rounds + 0.25 * by_points)
 
 
 def score(*shares: float) -> Score:

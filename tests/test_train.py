@@ -23,6 +23,7 @@ from agents.policy import PolicyAgent
 from eval.answers import AgentError
 from train import ppo
 from train.network import ActionScoringPolicy, export_policy
+from train.objective import Objective
 from train.opponents import OpponentPool
 from train.ppo import Arguments, train
 from train.vec_env import TableVecEnv
@@ -289,7 +290,7 @@ def test_rewards_tell_who_won() -> None:
 @pytest.mark.parametrize("share", [0.25, 1.0])
 def test_a_share_of_points_is_paid_in_hundreds(share: float) -> None:
     """The same play pays (1 - share) of winning and the share of what was gained on the others."""
-    plain, env = make_env(players=3), make_env(players=3, points_share=share)
+    plain, env = make_env(players=3), make_env(players=3, objective=Objective(share))
     plain.reset(), env.reset()
     seen = 0
     for _ in range(150):
@@ -309,7 +310,7 @@ def test_a_share_of_points_is_paid_in_hundreds(share: float) -> None:
 
 def test_who_gains_points_without_winning_has_not_won() -> None:
     """Wins are counted by who went out, whatever the rewards are of."""
-    plain, env = make_env(), make_env(points_share=1.0)
+    plain, env = make_env(), make_env(objective=Objective(1.0))
     plain.reset(), env.reset()
     for _ in range(200):
         actions = first_legal(env)

@@ -95,7 +95,7 @@ class Arguments:
     """Discount per choice. A round is short and only its end counts."""
     points_share: float = 0.0
     """What is maximised: 0 for rounds won, 1 for points, which games to 500 are about; in between,
-    both (`TableVecEnv`)."""
+    both (`train.objective`)."""
     gae_lambda: float = 0.95
     """Of generalised advantage estimation."""
     clip_range: float = 0.2

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from agents import Agent, make_agents
 from agents.policy import PolicyAgent
 from eval.match import play_all
+from eval.results import MatchResult
+from train.objective import Objective
 from uno_env.game.rules import Rules
 from uno_env.policy import Policy
 
@@ -26,10 +28,10 @@ MODES = {"greedy": 0.0, "sampled": 1.0}
 
 @dataclass(frozen=True)
 class Score:
-    """How a policy did: its share of wins with the likeliest actions, 1 where that is even.
+    """How a policy did at what it was trained for, with the likeliest actions: 1 is even.
 
-    A share of rounds s at tables of P counts as ``P s``; the score is the mean over agents and
-    kinds of tables.
+    A share of rounds s at tables of P counts as ``P s``, where winning rounds is all that counts;
+    see `Evaluation`. The score is the mean over agents and kinds of tables.
     """
 
     parts: tuple[NDArray[np.float64], ...]
@@ -84,6 +86,8 @@ class Evaluation:
         kinds: the kinds of tables, by name.
         opponents: agents of different names, or what `make_agent` takes.
         deals: of each kind against each of them, at least 2.
+        objective: what the policy is for. A deal is scored 1 + (P - 1) x the mean of what it pays,
+            which is ``P s`` for shares of rounds.
 
     Raises:
         ValueError: an unknown agent, or two of the same name.
@@ -91,9 +95,13 @@ class Evaluation:
     """
 
     def __init__(
-        self, kinds: dict[str, Rules], opponents: Sequence[Agent | str], deals: int
+        self,
+        kinds: dict[str, Rules],
+        opponents: Sequence[Agent | str],
+        deals: int,
+        objective: Objective,
     ) -> None:
-        self.kinds, self.deals = kinds, deals
+        self.kinds, self.deals, self.objective = kinds, deals, objective
         self.opponents = make_agents(opponents)
         names = [agent.name for agent in self.opponents]
         if len(set(names)) < len(names):
@@ -109,9 +117,15 @@ class Evaluation:
             results = play_all(lineups, rules, self.deals, SEED)
             by_deal = []
             for (mode, other), result in zip(pairs, results, strict=True):
-                own = result.shares()
-                shares[f"{kind}/{mode}/{other.name}"] = float(own.mean())
+                shares[f"{kind}/{mode}/{other.name}"] = float(result.shares().mean())
                 if mode == "greedy":
-                    by_deal.append(own * rules.num_players)
+                    by_deal.append(self._scores(result))
             parts.append(np.mean(by_deal, axis=0))
         return Score(tuple(parts)), shares
+
+    def _scores(self, result: MatchResult) -> NDArray[np.float64]:
+        """Of each deal of a match: (D,)."""
+        rows, players = result.rows, result.players
+        winners = rows.winner[:, None] == np.arange(players)
+        worth = self.objective.worth(result.rules, winners, rows.points)[:, 0]
+        return 1 + (players - 1) * result.per_deal(worth) / result.rounds_per_deal

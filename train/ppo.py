@@ -36,6 +36,7 @@ from train.callbacks import EnoughError, PastSelves, Recorder, Watch
 from train.diagnostics import LearningError
 from train.evaluation import Evaluation
 from train.network import ActionScoringPolicy
+from train.objective import Objective
 from train.opponents import OpponentPool
 from train.run import (
     POLICY,
@@ -104,7 +105,9 @@ def _set_up(arguments: Arguments) -> tuple[MaskablePPO, OpponentPool, Evaluation
     kinds = arguments.named_kinds()
     set_up_torch(arguments.torch_threads)
     pool = make_pool(arguments)
-    evaluation = Evaluation(kinds, arguments.eval_opponents, arguments.eval_deals)
+    evaluation = Evaluation(
+        kinds, arguments.eval_opponents, arguments.eval_deals, Objective(arguments.points_share)
+    )
     return make_learner(make_tables(arguments, pool), arguments), pool, evaluation
 
 
@@ -207,7 +210,7 @@ def make_tables(arguments: Arguments, pool: OpponentPool) -> SavedVecEnv:
                 seed=arguments.seed + before,
                 max_decisions=arguments.max_decisions,
                 full_information=arguments.full_information,
-                points_share=arguments.points_share,
+                objective=Objective(arguments.points_share),
             )
         )
         before += number

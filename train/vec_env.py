@@ -24,9 +24,8 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from eval.answers import ask
-from eval.arguments import SHARE, finite_number
+from train.objective import Objective
 from train.opponents import OpponentPool
-from uno_env.game import scoring
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.cards import NUM_KINDS
 from uno_env.game.checks import whole_number
@@ -36,8 +35,6 @@ from uno_env.game.rules import MAX_PLAYERS, Rules
 
 Rows = NDArray[np.intp]
 _MASKS = "action_masks"
-_POINTS = 100
-"""Points that count as much as winning a round: about what one brings with two good players."""
 
 
 _MOST_OF_A_KIND = 4
@@ -153,10 +150,8 @@ class TableVecEnv(SavedVecEnv):
     """N tables for one learner.
 
     Observations are (N, F) uint8 as laid out in `uno_env.game.observation`. A round is rewarded by
-    (1 - s) x win + s x points, times the root of (players - 1): `win` is the core's +1 for winning
-    and -1 / (players - 1) for losing, `points` what the seat gained on the mean of the others in
-    hundreds, and s the `points_share`. With the root, winning deviates by 1 at tables of every
-    size; without it the smallest ones would drown what there is to learn at the others.
+    what it is worth (`Objective`), times the root of (players - 1): so winning deviates by 1 at
+    tables of every size; else the smallest ones would drown what there is to learn at the others.
 
     The learner's seat moves on with every round.
     Masks come from ``env_method("action_masks")`` as one block of all tables. Where a round ended,
@@ -175,7 +170,7 @@ class TableVecEnv(SavedVecEnv):
         full_information: whether the learner's observations, and ``terminal_observation``, are rows
             (FULL_SIZE,) of `GameBatch.observe_all`, for a critic that sees the true hands. What the
             actor may know are the first F of a row. Opponents see what they always do.
-        points_share: s, from 0, where only winning rounds counts, to 1, where only points do.
+        objective: what rounds are worth.
 
     Raises:
         ValueError: a number out of range, rules that are not allowed.
@@ -191,7 +186,7 @@ class TableVecEnv(SavedVecEnv):
         seed: int = 0,
         max_decisions: int = 1_000,
         full_information: bool = False,
-        points_share: float = 0.0,
+        objective: Objective = Objective(),  # noqa: B008 - it is frozen
     ) -> None:
         num_envs = whole_number("num_envs", num_envs, 1)
         if not isinstance(opponents, OpponentPool):
@@ -199,7 +194,7 @@ class TableVecEnv(SavedVecEnv):
         self.max_decisions = whole_number("max_decisions", max_decisions, 1)
         self.batch = GameBatch(rules, num_envs, seed)
         self.full_information = full_information
-        self.points_share = finite_number("points_share", points_share, *SHARE)
+        self.objective = objective
         high = FULL_HIGH if full_information else HIGH
         observation_space = spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
         self.render_mode = None
@@ -380,21 +375,23 @@ class TableVecEnv(SavedVecEnv):
         if not ended.any():
             return
         where = rows[ended]
-        self._note_end(where, rewards[ended], cut[ended])
+        self._note_end(where, rewards[ended] > 0, cut[ended])
         self._start(where)
 
-    def _note_end(self, rows: Rows, wins: NDArray[np.float32], cut: NDArray[np.bool_]) -> None:
+    def _note_end(self, rows: Rows, winners: NDArray[np.bool_], cut: NDArray[np.bool_]) -> None:
         """Write the outcome of finished rounds, but of those in which the learner never chose.
 
         Args:
             rows: (n,) the tables.
-            wins: (n, P) what winning or losing brought each seat.
+            winners: (n, P) who won.
             cut: (n,) whether the round was cut off.
         """
         chose = self._steps[rows] > 0
-        rows, wins, cut = rows[chose], wins[chose], cut[chose]
-        won = wins[np.arange(len(rows)), self.learner[rows]] > 0
-        rewards = self._worth(rows, wins)
+        rows, winners, cut = rows[chose], winners[chose], cut[chose]
+        rules, own = self.batch.rules, (np.arange(len(rows)), self.learner[rows])
+        won = winners[own]
+        rewards = self.objective.worth(rules, winners, self.batch.points[rows])[own]
+        rewards *= np.float32(math.sqrt(rules.num_players - 1))
         self._rewards[rows] = rewards
         self._dones[rows] = True
         self.opponents.record(self.opponent[rows], won, self.batch.rules.num_players)
@@ -405,16 +402,6 @@ class TableVecEnv(SavedVecEnv):
                 "TimeLimit.truncated": bool(cut[i]),
                 "episode": {"r": float(rewards[i]), "l": int(self._steps[row])},
             }
-
-    def _worth(self, rows: Rows, wins: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The learner's rewards of finished rounds: (n,)."""
-        rules, share = self.batch.rules, self.points_share
-        worth = wins
-        if share:
-            points = scoring.point_rewards(rules, self.batch.points[rows])
-            worth = (1 - share) * wins + share / _POINTS * points
-        own = worth[np.arange(len(rows)), self.learner[rows]]
-        return (own * math.sqrt(rules.num_players - 1)).astype(np.float32)
 
     def _play_on(self, rows: Rows) -> None:
         """Play until each table waits for a choice of its learner's."""
