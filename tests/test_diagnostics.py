@@ -104,9 +104,9 @@ def test_a_score_is_of_what_the_policy_is_for(tmp_path: Path) -> None:
     learner = make_learner(make_tables(arguments, make_pool(arguments)), arguments)
     policy = export_policy(learner.policy, Rules.preset("angry_birds"))
     kinds = {"three": Rules.preset("angry_birds", num_players=3)}
-    match = play(
-        [PolicyAgent(policy, "greedy"), "keen", "keen"], kinds["three"], deals=40, seed=SEED
-    )
+    keen = make_agent("keen")
+    lineup = [PolicyAgent(policy, "greedy"), keen, keen]
+    match = play(lineup, kinds["three"], deals=40, seed=SEED)
 
     def value(points_share: float) -> float:
         objective = Objective(points_share)
