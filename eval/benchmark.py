@@ -42,6 +42,7 @@ from eval.timing import (
     Comparison,
     Spread,
     Workload,
+    cpu_name,
     in_pairs,
     measure,
     one_core,
@@ -267,21 +268,11 @@ def _machine(core: str) -> dict[str, Any]:
         except PackageNotFoundError:
             packages[package] = None
     return {
-        "cpu": _cpu(),
+        "cpu": cpu_name(),
         "core": core,
         "python": platform.python_version(),
         "packages": {**packages, **peers.versions()},
     }
-
-
-def _cpu() -> str:
-    """The processor's name, where the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _machine_line(machine: dict[str, Any], settings: dict[str, Any]) -> str:

@@ -19,11 +19,13 @@ from __future__ import annotations
 
 import gc
 import os
+import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -234,3 +236,13 @@ def one_core() -> Iterator[str]:
             yield f"core {max(allowed)}"
         finally:
             os.sched_setaffinity(0, allowed)
+
+
+def cpu_name() -> str:
+    """The processor's name, where the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Annotated
 import tyro
 
 from eval.command import run_command
-from train.run import POLICY, best_checkpoint, last_checkpoint, read_arguments
+from eval.timing import cpu_name
+from train.run import POLICY, best_checkpoint, last_checkpoint, read_arguments, seconds_of
 from uno_env.policy import Policy
 
 _PROG = "python -m train.export"
@@ -47,6 +49,8 @@ def export(run: Path, out: Path | None = None, *, last: bool = False) -> Path:
     summary = {
         "algorithm": "MaskablePPO",
         **policy.training,
+        "seconds": round(seconds_of(run)),
+        "machine": f"one core of a machine with {os.cpu_count()}, {cpu_name()}",
         # Where the run lay tells nothing of it.
         "arguments": {k: v for k, v in arguments.as_json().items() if k != "out"},
     }

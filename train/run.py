@@ -229,3 +229,13 @@ def read_progress(run: Path) -> list[dict[str, Any]]:
         return []
     whole, _, _ = path.read_text().rpartition("\n")
     return [json.loads(line) for line in whole.splitlines()]
+
+
+def seconds_of(run: Path) -> float:
+    """How long a run took, over all processes that went on with it."""
+    total = before = 0.0
+    for row in read_progress(run):
+        now = float(row["time/seconds"])
+        total += now - before if now > before else now
+        before = now
+    return total
