@@ -28,6 +28,9 @@ class Agent(ABC):
     """Whether it looks at what its seat may not know: its observations are then (B, FULL_SIZE), as
     `GameBatch.observe_all` gives them."""
 
+    observes: bool = True
+    """Whether it looks at observations at all; where not, those that it is given may be blank."""
+
     interactive: bool = False
     """Whether it asks a person, so that its tables cannot be left alone."""
 

@@ -17,6 +17,7 @@ class KeenAgent(Agent):
     """
 
     name = "keen"
+    observes = False
 
     def act(
         self,

@@ -17,6 +17,7 @@ class RandomAgent(Agent):
     """
 
     name = "random"
+    observes = False
 
     def act(
         self,

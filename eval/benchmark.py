@@ -116,8 +116,11 @@ def _add_training(suite: Suite, options: argparse.Namespace) -> None:  # noqa: A
     suite.comparisons += speed.comparisons()
 
 
-def _add_tournament(suite: Suite, options: argparse.Namespace) -> None:  # noqa: ARG001
+def _add_tournament(suite: Suite, options: argparse.Namespace) -> None:
     suite.workloads += workloads.tournament()
+    if options.peers:
+        suite.workloads += peers.tournament_peers()
+        suite.comparisons += peers.tournament_comparisons()
 
 
 PARTS: dict[str, Callable[[Suite, argparse.Namespace], None]] = {

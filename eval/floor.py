@@ -25,6 +25,7 @@ from eval.answers import AgentError, ask
 from eval.arguments import RulesLike, rules_for, whole_number
 from uno_env.game.dealing import seed_streams
 from uno_env.game.engine import GameBatch
+from uno_env.game.observation import OBSERVATION_SIZE
 from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
 
 BLOCKED = -1
@@ -39,11 +40,13 @@ MAX_DECISIONS = 2000
 """The default cap on the decisions of a round."""
 MAX_ROUNDS = 10_000
 """The cap on the rounds of a game."""
-PIECE = 8192
+PIECE = 16_384
 """The default size of a piece, in rounds or games, about. Results depend on it, so it never changes
-with the machine. Large ones are fast, since few games last long and those that do cannot share what
-a step costs: twice the size is 1.1 times as fast, half of it 0.7 times. But when a process ends
-early, what it was playing is lost."""
+with the machine. Large ones are fast, since at the end of a piece the few games that last long
+share what a step costs. But when a process ends early, what it was playing is lost."""
+WINDOW = 4_096
+"""Games of a piece that are played at a time, at most: where one is over the next begins. More take
+more memory than processors have at hand, fewer share what a step costs. Results depend on it."""
 
 _ROUND_STEP = np.uint64(0xD1342543DE82EF95)
 """From the seed of a game's round to that of the next."""
@@ -236,7 +239,7 @@ Outcome = Rounds | Failure
 
 
 class PiecePlay:
-    """The rounds of a piece, played side by side in one batch.
+    """The rounds of a piece, `WINDOW` of them at a time side by side in one batch.
 
     Whatever an agent is asked in one call is in the order of deals and rotations.
 
@@ -258,22 +261,25 @@ class PiecePlay:
         self.deal_seeds = table.deal_seeds()[piece.start : piece.stop]
         self.batch = GameBatch(table.rules, size)
         self.batch.reset(seeds=np.repeat(self.deal_seeds, players))
+        self.live = np.arange(min(size, WINDOW))
+        """The games that are played now, in order."""
+        self.begun = len(self.live)
         self.open = np.ones(size, np.bool_)
-        """(n,) games played on."""
-        self.live = np.arange(size)
-        """Their indices, in order."""
+        """(n,) games that are not over."""
         self.number = np.zeros(size, np.int32)
         self.decisions = np.zeros(size, np.int32)
 
         seats = np.arange(players)
-        self.places = ((seats - seats[:, None]) % players)[self.live % players]
+        every = np.arange(size)
+        self.places = ((seats - seats[:, None]) % players)[every % players]
         """(n, P) the place of the line-up that sits in each seat of each game."""
         # What one agent has to decide at one time is asked in one call, however many its places.
         of_agent = {id(agent): place for place, agent in reversed([*enumerate(self.lineup)])}
         self.group = np.array([of_agent[id(agent)] for agent in self.lineup])[self.places]
         """(n, P) the first place of the agent that acts for each seat of each game."""
+        self.all_look = all(agent.observes for agent in self.lineup)
         self.chance = {place: table.chance(piece, place) for place in of_agent.values()}
-        self.first = self.places[self.live, self.batch.player]
+        self.first = self.places[every, self.batch.player]
         self.over: list[tuple[NDArray[Any], ...]] = []
         """Columns of rounds that are over, in the order in which they ended, games first."""
 
@@ -283,11 +289,11 @@ class PiecePlay:
         Raises:
             AgentError: an agent raised or answered with something else than legal actions.
         """
-        total = self.live.size
-        while before := self.live.size:
-            self._step()
-            if self.live.size < before:
-                progress(total - self.live.size, total)
+        over, total = 0, self.piece.rounds
+        while over < total:
+            if ended := self._step():
+                over += ended
+                progress(over, total)
         game, number, *rest = map(np.concatenate, zip(*self.over, strict=True))
         order = np.lexsort([number, game])
         deal, rotation = np.divmod(game[order], self.table.rules.num_players)
@@ -298,21 +304,23 @@ class PiecePlay:
             *(column[order] for column in columns),
         )
 
-    def _step(self) -> None:
-        """One decision in each game."""
+    def _step(self) -> int:
+        """One decision in each game; returns how many games ended with it."""
         group = self.group[self.live, self.batch.player[self.live]]
         order = np.argsort(group, kind="stable")
         games, group = self.live[order], group[order]
-        observation = self.batch.observe(where=games)
         mask = self.batch.legal_of(games)
+        # Where all look, one call for all of them is the cheapest.
+        told = self.batch.observe(where=games) if self.all_look else None
         actions = np.empty(len(games), np.intp)
         for start, stop in pairwise([0, *np.flatnonzero(np.diff(group)) + 1, len(games)]):
             asked, place = slice(start, stop), int(group[start])
+            agent = self.lineup[place]
             actions[asked] = ask(
-                self.lineup[place],
+                agent,
                 self.batch,
                 games[asked],
-                observation[asked],
+                self._observe(agent, games[asked]) if told is None else told[asked],
                 mask[asked],
                 self.chance[place],
                 lambda _: "",
@@ -323,9 +331,20 @@ class PiecePlay:
         _, done = self.batch.step(actions, where=games)
         self.decisions[games] += 1
         over = done | (self.decisions[games] >= self.table.max_decisions)
-        if over.any():
-            self.open[self._note(games[over], done[over])] = False
-            self.live = np.flatnonzero(self.open)
+        if not over.any():
+            return 0
+        ended = self._note(games[over], done[over])
+        following = np.arange(self.begun, min(self.begun + ended.size, self.piece.rounds))
+        self.begun += following.size
+        self.open[ended] = False
+        self.live = np.concatenate([self.live[self.open[self.live]], following])
+        return ended.size
+
+    def _observe(self, agent: Agent, games: NDArray[np.intp]) -> NDArray[np.uint8]:
+        """What an agent is told of some games: (B, F)."""
+        if agent.observes:
+            return self.batch.observe(where=games)
+        return np.broadcast_to(np.uint8(0), (len(games), OBSERVATION_SIZE))
 
     def _note(self, games: NDArray[np.intp], done: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Write down rounds that ended, those not `done` cut off; returns the games that did."""

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from eval.timing import Comparison, Play, Workload
-from eval.workloads import AEC, aec_name, aec_play, core_name
+from eval.workloads import AEC, TOURNAMENT, TOURNAMENT_ROW, aec_name, aec_play, core_name
 
 GAMES = "peers, decisions per second"
 
@@ -34,6 +34,11 @@ GAMES_COUNTED = 500
 spread by some 15%, so their mean is good to 1%."""
 ROLLOUTS = 20
 """Rollouts of OpenSpiel from each state."""
+
+ROUNDS = 20
+"""Rounds of RLCard's in a measurement."""
+TOURNAMENT_TARGET = 100
+"""How many times RLCard's rounds per second are aimed at."""
 
 CLASSIC = {
     "leduc_holdem_v4": PETTINGZOO,
@@ -82,6 +87,23 @@ def rlcard_name(players: int) -> str:
     """The name of RLCard's workload."""
     return f"RLCard uno, {players} players, env.step"
 
+
+def _rlcard_rounds() -> Play:
+    """Rounds of RLCard's `uno` between two of its rule agents, by its own ``env.run``."""
+    rlcard: Any = import_module("rlcard")
+    models: Any = import_module("rlcard.models")
+    env = rlcard.make("uno", config={"game_num_players": 2, "seed": 0})
+    env.set_agents(models.load("uno-rule-v1").agents[:2])
+
+    def advance(_: None) -> int:
+        for _round in range(ROUNDS):
+            env.run(is_training=False)
+        return ROUNDS
+
+    return Play(advance)
+
+
+RLCARD_ROUNDS = "RLCard uno, rule agents, env.run"
 
 # --- OpenSpiel -----------------------------------------------------------------------------------
 
@@ -220,3 +242,13 @@ def aec_comparisons() -> list[Comparison]:
     """The AEC environment's ratios to PettingZoo's games."""
     targets = {"leduc_holdem_v4": 1.3, "hanabi_v5": 3.5}
     return [Comparison(aec_name(2), _classic_name(name), targets.get(name)) for name in CLASSIC]
+
+
+def tournament_peers() -> list[Workload]:
+    """Rounds of RLCard's between its rule agents."""
+    return [Workload(TOURNAMENT, RLCARD_ROUNDS, _rlcard_rounds, install=RLCARD)]
+
+
+def tournament_comparisons() -> list[Comparison]:
+    """A tournament's rounds to RLCard's."""
+    return [Comparison(TOURNAMENT_ROW, RLCARD_ROUNDS, TOURNAMENT_TARGET)]

@@ -36,8 +36,8 @@ WARM_UP = 150
 """Steps before a core is measured: past the openings, rounds ended and dealt anew at all times."""
 DEAL_AT = 16
 """One game in so many waits for a deal, at most."""
-DEALS = 250
-"""Deals of a tournament, each played from both seats."""
+DEALS = 8_192
+"""Deals of a tournament, each played from both seats: a piece of the usual size."""
 
 
 def choose(play: str, mask: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.intp]:
@@ -274,6 +274,9 @@ def gymnasium_envs(players: Sequence[int]) -> list[Workload]:
 # --- Tournaments ---------------------------------------------------------------------------------
 
 
+TOURNAMENT_ROW = "keen, greedy"
+
+
 def _tournament_play() -> Play:
     seeds = itertools.count()
 
@@ -286,4 +289,4 @@ def _tournament_play() -> Play:
 
 def tournament() -> list[Workload]:
     """`keen` against `greedy` in one process, whole tournaments, agents and all."""
-    return [Workload(TOURNAMENT, f"keen, greedy, {DEALS:,} deals", _tournament_play)]
+    return [Workload(TOURNAMENT, TOURNAMENT_ROW, _tournament_play)]

@@ -369,6 +369,20 @@ def test_rlcard_is_stepped_and_reset(monkeypatch: pytest.MonkeyPatch) -> None:
     assert course == ["reset", "step 5", "step 8", "step 8", "reset", "step 5"]
 
 
+def test_rlcard_plays_its_rounds_between_rule_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    seated: list[Any] = []
+    env = SimpleNamespace(
+        set_agents=seated.extend, run=lambda is_training: seated.append(is_training)
+    )
+    made = SimpleNamespace(make=lambda name, config: env)
+    models = SimpleNamespace(load=lambda name: SimpleNamespace(agents=[name, name]))
+    monkeypatch.setitem(sys.modules, "rlcard", made)
+    monkeypatch.setitem(sys.modules, "rlcard.models", models)
+    play = peers.tournament_peers()[0].make()
+    assert play.advance(play.choose()) == peers.ROUNDS
+    assert seated == ["uno-rule-v1"] * 2 + [False] * peers.ROUNDS
+
+
 class Eights:
     """A game in which a card is drawn by chance before each of three decisions."""
 
@@ -413,8 +427,12 @@ def test_whatever_has_a_target_is_measured_by_default() -> None:
         *(each.name for each in workloads.aec(benchmark.PLAYERS)),
         *(each.name for each in peers.aec_peers()),
         *(each.name for each in speed.workloads()),
+        *(each.name for each in [*workloads.tournament(), *peers.tournament_peers()]),
     }
-    comparisons = [*peers.core_comparisons(), *peers.aec_comparisons(), *speed.comparisons()]
+    comparisons = [
+        *(*peers.core_comparisons(), *peers.aec_comparisons(), *speed.comparisons()),
+        *peers.tournament_comparisons(),
+    ]
     assert {name for each in comparisons for name in (each.of, each.to)} <= names
 
 
@@ -423,6 +441,12 @@ def test_whatever_has_a_target_is_measured_by_default() -> None:
 TINY = ["--players", "2", "--games", "1", "3", "--repeats", "2", "--seconds", "0.001"]
 
 
+@pytest.fixture
+def few_deals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workloads, "DEALS", 20)
+
+
+@pytest.mark.usefixtures("few_deals")
 def test_a_tiny_run_prints_tables_and_writes_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -501,6 +525,7 @@ def test_peers_that_are_missing_are_told_of(
     assert peers.OPEN_SPIEL in out
 
 
+@pytest.mark.usefixtures("few_deals")
 def test_training_that_is_not_installed_is_told_of(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

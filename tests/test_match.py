@@ -6,7 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from agents import Agent, make_agent
+from agents import Agent, known_agents, make_agent
+from agents.keen import KeenAgent
+from eval import floor
 from eval.answers import AgentError
 from eval.estimates import estimate
 from eval.floor import BLOCKED, TRUNCATED, Rounds
@@ -184,6 +186,51 @@ def test_results_do_not_depend_on_company():
     assert 0 < alone.truncated < alone.rounds
     three = play_all([[greedy, random], [keen, random], [random, keen]], **options)
     assert_same(alone, three[1])
+
+
+@pytest.mark.parametrize("games", [False, True])
+def test_how_many_play_at_a_time_decides_nothing_but_chance(games, monkeypatch):
+    """Agents without chance of their own play the same rounds through a narrow window."""
+    options = {"deals": 30 if games else 200, "games": games}
+    lineup = [make_agent("greedy"), FirstLegal(), make_agent("greedy")]
+    whole = play(lineup, **options)
+    monkeypatch.setattr(floor, "WINDOW", 7)
+    assert_same(whole, play(lineup, **options))
+
+
+def test_who_does_not_look_is_told_nothing():
+    """And answers as if it were; whoever does look is told all the same."""
+    told = {"blind": [], "looks": []}
+
+    class Blind(KeenAgent):
+        name = "blind"
+
+        def act(self, observation, mask, rng):
+            told[self.name].append(observation.any())
+            return super().act(observation, mask, rng)
+
+    class Looks(Blind):
+        name, observes = "looks", True
+
+    one = play([Blind(), "greedy"], deals=50)
+    other = play([Looks(), "greedy"], deals=50)
+    assert not any(told["blind"])
+    assert all(told["looks"])
+    assert np.array_equal(one.rows.winner, other.rows.winner)
+    assert np.array_equal(one.rows.decisions, other.rows.decisions)
+
+
+@pytest.mark.parametrize("name", sorted(known_agents()))
+def test_who_says_it_does_not_look_does_not(name):
+    agent = make_agent(name)
+    if agent.observes or agent.interactive:
+        return
+    batch = GameBatch("angry_birds", 200, seed=3)
+    blank = np.zeros_like(batch.observe())
+    answers = [
+        agent.act(seen, batch.legal, np.random.default_rng(1)) for seen in (batch.observe(), blank)
+    ]
+    assert np.array_equal(*answers)
 
 
 def test_results_do_not_depend_on_jobs():
