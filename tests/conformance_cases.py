@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from reference import HOUSE_RULES, ReferenceGame
+from reference import ReferenceGame
 
 from uno_env.game.actions import parse_action
 from uno_env.game.cards import CARD_KIND, CARDS, Colour, parse_card, parse_cards
@@ -41,8 +41,6 @@ class Case:
     setup: Mapping[str, Any]
     do: tuple[str, ...]
     expect: Mapping[str, Any]
-    waits_for: tuple[str, ...] = ()
-    """House rules that are on and not built yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,13 +158,13 @@ def _make_case(file: Path, name: str, entry: Mapping[Any, Any]) -> Case:
     given = {key: value for key, value in entry.items() if value is not None}
     setup = {key: given[key] for key in SETUP_KEYS if key in given}
     players = _read_hands(setup)
-    waits_for = _read_rules(setup, players)
+    _read_rules(setup, players)
     _read_setup(setup, players)
     do = _read("do", given.get("do", []), _actions)
     expect = _read_expect(given.get("expect", {}), players)
     if "opening" in setup:
         _compare_with_opening(setup)
-    return Case(id=name, file=file, setup=setup, do=do, expect=expect, waits_for=waits_for)
+    return Case(id=name, file=file, setup=setup, do=do, expect=expect)
 
 
 # --- What a value must be: functions that give it in one form, or a ValueError with the reason ----
@@ -317,13 +315,12 @@ def _check_active_colour(top: str, named: str | None) -> None:
         raise _MisfitError("colour", f"{named} is not the colour of the {top} on top")
 
 
-def _read_rules(setup: dict[str, Any], players: int) -> tuple[str, ...]:
-    """Reads `rules` and returns the house rules among them that are not built yet."""
+def _read_rules(setup: dict[str, Any], players: int) -> None:
     rules = setup.get("rules", "angry_birds")
     if isinstance(rules, str):
         if rules not in PRESETS:
             raise _MisfitError("rules", f"unknown preset {rules!r}: known are {', '.join(PRESETS)}")
-        return ()
+        return
     if not isinstance(rules, dict):
         raise _MisfitError(
             "rules", f"{rules!r} is neither a preset's name nor a mapping of switches"
@@ -334,21 +331,10 @@ def _read_rules(setup: dict[str, Any], players: int) -> tuple[str, ...]:
             "rules", f"num_players={switches['num_players']}, but there are {players} hands"
         )
     setup["rules"] = switches
-    waits_for = tuple(key for key, value in switches.items() if value is True and _unbuilt(key))
-    built = {key: value for key, value in switches.items() if key not in waits_for}
     try:
-        Rules.make(built, num_players=players)
+        Rules.make(switches, num_players=players)
     except (ValueError, TypeError) as error:
         raise _MisfitError("rules", error) from None
-    return waits_for
-
-
-def _unbuilt(switch: object) -> bool:
-    try:
-        Rules.make({switch: True})  # type: ignore[dict-item]
-    except (ValueError, TypeError) as error:
-        return "not available yet" in str(error)
-    return False
 
 
 def _check_copies(setup: Mapping[str, Any], players: int) -> None:
@@ -373,11 +359,8 @@ def _compare_with_opening(setup: dict[str, Any]) -> None:
     said = {key: setup.pop(key) for key in FROM_OPENING if key in setup}
     if not said:
         return
-    case = dict(setup)
-    if isinstance(case.get("rules"), dict):
-        case["rules"] = {key: case["rules"][key] for key in case["rules"].keys() - HOUSE_RULES}
     for seed in SEEDS:
-        table = _read("opening", seed, lambda seed: _begin(case, seed))
+        table = _read("opening", seed, lambda seed: _begin(setup, seed))
         for key, value in said.items():
             if table[key] != value:
                 raise _MisfitError(

@@ -11,6 +11,9 @@ Phases of a round
     ``catch``      an opponent is asked whether to catch a player who did not say UNO
     ``challenge``  the victim of a Wild Draw 4 is asked whether to challenge it
     ``colour``     the opening card is a wild and its colour is still to be named
+    ``swap``       who laid a 7 chooses whom to swap hands with
+    ``jump_in``    who holds the like of the card just laid is asked whether to play it
+    ``stack``      who is hit by a draw card may answer with one of the same kind
     ``over``       the round has ended
 """
 
@@ -33,9 +36,6 @@ KIND = {card: kind for kind, card in enumerate(CARDS)}
 ACTION_ID = {action: number for number, action in enumerate(ACTIONS)}
 NEVER = 15
 """Where `lack` stops counting."""
-
-HOUSE_RULES = ("stacking", "seven_zero", "jump_in", "draw_to_match", "partners")
-"""Switches that this engine leaves out; it refuses them."""
 
 CASE_KEYS = (
     *("id", "rules", "hands", "discard", "opening", "draw", "colour"),
@@ -165,6 +165,7 @@ class ReferenceGame:
         said: whether the player on turn has said UNO this turn.
         guilty: whether a Wild Draw 4 under ``bluff`` was laid while holding the active colour.
         colour_before: what was active before a Wild Draw 4 that may still be challenged.
+        stack: cards that stacked draw cards make somebody draw.
         known: per seat, cards that King Pigs dealt to it and it has not played since.
         lack: per seat and colour, cards received since it last drew under that active colour.
         happened: how often each event of the rules has occurred, over all rounds.
@@ -176,9 +177,6 @@ class ReferenceGame:
         self.new_game()
 
     def _sit_down(self, rules: Rules, seed: int) -> None:
-        for house_rule in HOUSE_RULES:
-            if getattr(rules, house_rule):
-                raise ValueError(f"{house_rule}=True: the reference has no house rules")
         self.rules = rules
         self.num_players = rules.num_players
         self.random = RandomWords(seed)
@@ -199,6 +197,8 @@ class ReferenceGame:
         self.said = False
         self.guilty = False
         self.colour_before: str | None = None
+        self.stack = 0
+        self.asked_to_jump_in = False
         self.still_to_ask: list[int] = []
         self.known: list[list[str]] = [[] for _ in range(self.num_players)]
         self.lack = [dict.fromkeys(COLOURS, NEVER) for _ in range(self.num_players)]
@@ -324,7 +324,13 @@ class ReferenceGame:
             case "catch":
                 return ["catch", "let-go"]
             case "challenge":
-                return ["challenge", "accept"]
+                return ["challenge", "accept", *self._answers_with_uno()]
+            case "stack":
+                return ["accept", *self._answers_with_uno()]
+            case "jump_in":
+                return ["let-go", *self._with_uno([self.discard[-1]])]
+            case "swap":
+                return [f"swap:{places}" for places in range(1, self.num_players)]
             case "colour":
                 return [f"colour:{colour}" for colour in COLOURS]
             case _:
@@ -386,7 +392,7 @@ class ReferenceGame:
         """Rule "UNO": holding two cards of which one may be played now, not yet said."""
         if self.rules.uno_call == "automatic" or self.said:
             return False
-        return len(self.hands[self.on_turn]) == 2 and len(playable) > 0
+        return len(self.hands[self.player]) == 2 and len(playable) > 0
 
     # --- "A turn": doing it ----------------------------------------------------------------------
 
@@ -408,6 +414,8 @@ class ReferenceGame:
             deeds[action]()
         elif action.startswith("colour:"):
             self._name_opening_colour(action.removeprefix("colour:"))
+        elif action.startswith("swap:"):
+            self._swap_hands(int(action.removeprefix("swap:")))
         else:
             self._play(action)
 
@@ -421,6 +429,7 @@ class ReferenceGame:
         self.said = False
         self.guilty = False
         self.colour_before = None
+        self.stack = 0
         for _ in range(self.num_players):
             self.on_turn = self.player = seat
             if self._turn_actions():
@@ -433,9 +442,11 @@ class ReferenceGame:
         """Draw one; if it cannot be played the turn passes by itself."""
         assert self.colour is not None
         card = self._give_card(self.on_turn)
-        assert card is not None
+        while self.rules.draw_to_match and card is not None and not self._may_play(card):
+            self.happened["drew on"] += 1
+            card = self._give_card(self.on_turn)
         self.lack[self.on_turn][self.colour] = 0
-        if self._may_play(card):
+        if card is not None and self._may_play(card):
             self.phase = "drawn"
             self.drawn = card
         else:
@@ -451,6 +462,9 @@ class ReferenceGame:
     def _play(self, play: str) -> None:
         """Lay a card. Then, in this order ("UNO"): catch, challenge, draws, next turn."""
         card, colour = card_and_colour(play)
+        if self.phase in ("jump_in", "challenge"):
+            self._take_over()
+        self.asked_to_jump_in = self.phase == "jump_in"
         hand = self.hands[self.on_turn]
         self.guilty = self._is_bluff(card)
         if self.rules.wild_draw_four == "bluff" and card == "W+4":
@@ -466,7 +480,7 @@ class ReferenceGame:
         elif len(hand) == 1 and not self._uno_counts_as_said():
             self._missing_call()
         else:
-            self._challenge_window()
+            self._jump_in_window()
 
     def _is_bluff(self, card: str) -> bool:
         """Rule "Bluffing": guilty is who held the active colour at the time of play."""
@@ -480,12 +494,15 @@ class ReferenceGame:
         if card == "KP":
             self._king_pig(to_player=self.rules.king_pig_recipients == "all")
             self._begin_turn(victim)
-        elif card == "W+4":
-            self._give_cards(victim, 4)
-            self._begin_turn(self._after(victim))
-        elif symbol_of(card) == "+2":
-            self._give_cards(victim, 2)
-            self._begin_turn(self._after(victim))
+        elif card == "W+4" or symbol_of(card) == "+2":
+            self._hit(victim)
+        elif self.rules.seven_zero and symbol_of(card) == "7":
+            self.phase = "swap"
+            self.player = self.on_turn
+            self.said = False
+        elif self.rules.seven_zero and symbol_of(card) == "0":
+            self._pass_hands_on()
+            self._begin_turn(victim)
         elif symbol_of(card) == "S":
             self._begin_turn(self._after(victim))
         elif symbol_of(card) == "R":
@@ -508,6 +525,8 @@ class ReferenceGame:
         out. The dealt cards are public.
         """
         seats = self._clockwise_from_left_of(self.on_turn)
+        if self.rules.partners and not to_player:
+            seats.remove(self._partner(self.on_turn))
         who = "player" if self.winner is None else "winner"
         while True:
             for seat in seats:
@@ -531,24 +550,119 @@ class ReferenceGame:
         if self.discard[-1] == "W+4" and self.rules.wild_draw_four == "bluff":
             self.phase = "challenge"
             self.player = self._after(self.on_turn)
+            if self.rules.stacking:
+                self.said = False
         else:
             self._carry_out_card()
 
     def _accept(self) -> None:
-        self.happened["accepted"] += 1
-        self._carry_out_card()
+        if self.phase == "stack":
+            self.happened["stack drawn"] += 1
+            self._give_cards(self.on_turn, self.stack)
+            self._begin_turn(self._after(self.on_turn))
+        else:
+            self.happened["accepted"] += 1
+            self._carry_out_card()
 
     def _challenge(self) -> None:
         """Guilty: the player draws four, the challenger has the turn. Innocent: six, none."""
         challenger = self.player
         if self.guilty:
             self.happened["guilty"] += 1
-            self._give_cards(self.on_turn, 4)
+            self._give_cards(self.on_turn, self.stack + 4)
             self._begin_turn(challenger)
         else:
             self.happened["innocent"] += 1
-            self._give_cards(challenger, 6)
+            self._give_cards(challenger, self.stack + 6)
             self._begin_turn(self._after(challenger))
+
+    # --- "House rules" ---------------------------------------------------------------------------
+
+    def _with_uno(self, playable: list[str]) -> list[str]:
+        """What may be played when asked, and UNO where that may be said first."""
+        plays = [play for card in playable for play in plays_of(card)]
+        return [*plays, "uno"] if self._may_say_uno(playable) else plays
+
+    def _answers_with_uno(self) -> list[str]:
+        """Rule "Stacking": cards of the same kind answer a draw card."""
+        return self._with_uno(self._answers(self.player) if self.rules.stacking else [])
+
+    def _answers(self, seat: int) -> list[str]:
+        top = self.discard[-1]
+        kind = "W+4" if top == "W+4" else "+2"
+        return sorted({c for c in self.hands[seat] if kind in (c, symbol_of(c))})
+
+    def _take_over(self) -> None:
+        """Rules "Jumping in", "Stacking": who plays out of turn has the turn from now on."""
+        if self.phase == "challenge":
+            self.stack += 4
+            self.happened["challengeable answered"] += 1
+        else:
+            self.happened["jumped in"] += 1
+        self.on_turn = self.player
+
+    def _jump_in_window(self) -> None:
+        """Rule "Jumping in": whoever else holds the like of a coloured card may play it at once."""
+        card = self.discard[-1]
+        if self.rules.jump_in and not is_wild(card) and not self.asked_to_jump_in:
+            for seat in self._clockwise_from_left_of(self.on_turn)[:-1]:
+                if card in self.hands[seat]:
+                    self.phase = "jump_in"
+                    self.player = seat
+                    self.said = False
+                    return
+        self._challenge_window()
+
+    def _hit(self, victim: int) -> None:
+        """Draw Two and Wild Draw 4; rule "Stacking": the next seat may answer, or draws the sum."""
+        self.stack += 4 if self.discard[-1] == "W+4" else 2
+        asked = self.phase == "challenge"
+        if self.rules.stacking and not asked and self._answers(victim):
+            self.phase = "stack"
+            self.on_turn = self.player = victim
+            self.said = False
+            self.happened["stack offered"] += 1
+            return
+        self._give_cards(victim, self.stack)
+        self._begin_turn(self._after(victim))
+
+    def _swap_hands(self, places: int) -> None:
+        """Rule "Sevens and zeros": with the seat so many places clockwise."""
+        one, other = self.on_turn, (self.on_turn + places) % self.num_players
+        self._move_hands({one: other, other: one})
+        self.happened["swapped"] += 1
+        self._begin_turn(self._after(self.on_turn))
+
+    def _pass_hands_on(self) -> None:
+        """Rule "Sevens and zeros": all hands go one seat on in the direction of play."""
+        self._move_hands({self._after(seat): seat for seat in range(self.num_players)})
+        self.happened["hands passed on"] += 1
+
+    def _move_hands(self, source: dict[int, int]) -> None:
+        """Each seat gets the hand of another, and what was seen of it."""
+        for held in (self.hands, self.known, self.lack):
+            before = list(held)
+            for seat, giver in source.items():
+                held[seat] = before[giver]
+
+    def _partner(self, seat: int) -> int:
+        """Rule "Partners": opposite seats are a pair."""
+        return (seat + 2) % 4
+
+    def _pairs_points(self) -> None:
+        """Rule "Partners": both of a pair have what the pair has."""
+        assert self.winner is not None
+        self.happened["pair won"] += 1
+        in_hand = [self._points_in_hand(seat) for seat in range(4)]
+        of_pair = [in_hand[0] + in_hand[2], in_hand[1] + in_hand[3]]
+        if self.rules.scoring == "winner":
+            own = self.winner % 2
+            of_pair = [of_pair[1 - own] if pair == own else 0 for pair in range(2)]
+        self.points = [of_pair[seat % 2] for seat in range(4)]
+        self.scores = [have + more for have, more in zip(self.scores, self.points, strict=True)]
+        if max(self.scores) >= self.rules.target:
+            best = (max if self.rules.scoring == "winner" else min)(self.scores)
+            self._end_game([seat for seat in range(4) if self.scores[seat] == best])
 
     # --- "Draw pile empty" -----------------------------------------------------------------------
 
@@ -588,9 +702,11 @@ class ReferenceGame:
         if self.rules.uno_enforcement == "automatic":
             self.happened["penalty at once"] += 1
             self._give_cards(self.on_turn, self.rules.uno_penalty)
-            self._challenge_window()
+            self._jump_in_window()
         else:
             self.still_to_ask = self._clockwise_from_left_of(self.on_turn)[:-1]
+            if self.rules.partners:
+                self.still_to_ask.remove(self._partner(self.on_turn))
             self._ask_next_opponent()
 
     def _ask_next_opponent(self) -> None:
@@ -599,18 +715,22 @@ class ReferenceGame:
             self.phase = "catch"
             self.player = self.still_to_ask.pop(0)
         else:
-            self._challenge_window()
+            self._jump_in_window()
 
     def _catch(self) -> None:
         """A catch gives the penalty and closes the window."""
         self.happened["catch"] += 1
         self.still_to_ask = []
         self._give_cards(self.on_turn, self.rules.uno_penalty)
-        self._challenge_window()
+        self._jump_in_window()
 
     def _let_go(self) -> None:
-        self.happened["let-go"] += 1
-        self._ask_next_opponent()
+        if self.phase == "jump_in":
+            self.happened["no jump"] += 1
+            self._challenge_window()
+        else:
+            self.happened["let-go"] += 1
+            self._ask_next_opponent()
 
     # --- "The end of a round and of a game" ------------------------------------------------------
 
@@ -623,7 +743,10 @@ class ReferenceGame:
         if self.rules.last_card_draws:
             self._last_card_draws()
         self.happened["round won"] += 1
-        if self.rules.scoring == "winner":
+        self.stack = 0
+        if self.rules.partners:
+            self._pairs_points()
+        elif self.rules.scoring == "winner":
             self._winner_takes_the_opponents_points()
         else:
             self._own_points_count()
@@ -637,10 +760,10 @@ class ReferenceGame:
             self._king_pig(to_player=False)
         elif card == "W+4":
             self.happened["last card W+4"] += 1
-            self._give_cards(victim, 4)
+            self._give_cards(victim, self.stack + 4)
         elif symbol_of(card) == "+2":
             self.happened["last card +2"] += 1
-            self._give_cards(victim, 2)
+            self._give_cards(victim, self.stack + 2)
 
     def _points_in_hand(self, seat: int) -> int:
         return sum(points_of(card, self.rules) for card in self.hands[seat])
@@ -694,6 +817,7 @@ class ReferenceGame:
             "said": self.said,
             "guilty": self.guilty,
             "colour_before": self.colour_before,
+            "stack": self.stack,
             "over": self.phase == "over",
             "game_over": self.game_over,
             "game_winners": tuple(self.game_winners),

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 import pytest
 from conformance_cases import SEEDS, Case, Misfit, load_cases
-from reference import HOUSE_RULES, ReferenceGame
+from reference import ReferenceGame
 
-from uno_env import ACTIONS, GameBatch, Position, Rules
+from uno_env import ACTIONS, GameBatch, Position
 
 FOLDER = Path(__file__).parent / "conformance"
 
@@ -179,23 +179,14 @@ def run(case: Case, table: Table) -> None:
         table.assert_refuses(action)
 
 
-def skip_unless_built(house_rules: Iterable[str]) -> None:
-    for house_rule in house_rules:
-        pytest.skip(f"waits for house rule {house_rule}")
-
-
 def test_core(entry: Case | Misfit) -> None:
     if isinstance(entry, Misfit):
         pytest.fail(entry.reason, pytrace=False)
-    skip_unless_built(entry.waits_for)
     for seed in SEEDS:
         run(entry, CoreTable(entry, seed))
 
 
 def test_reference(case: Case) -> None:
-    rules = case.setup.get("rules")
-    if isinstance(rules, Mapping):
-        skip_unless_built(switch for switch in HOUSE_RULES if rules.get(switch) is True)
     for seed in SEEDS:
         run(case, ReferenceTable(case, seed))
 
@@ -376,9 +367,8 @@ def test_what_follows_from_an_opening_card_may_be_said(
     (case,) = load_text(tmp_path, text)
     assert isinstance(case, Case), case.reason
     assert not {"turn", "direction", "colour", "discard"} & case.setup.keys()
-    if not case.waits_for:
-        for table in both_tables(case):
-            run(case, table)
+    for table in both_tables(case):
+        run(case, table)
 
 
 @pytest.mark.parametrize("expect", ["", "  expect: {}\n", "  expect: null\n"])
@@ -412,30 +402,6 @@ def test_anchors_and_merge_keys(tmp_path: Path) -> None:
     for case, more in zip(cases, ({}, {"draw_count": 1}, {}), strict=True):
         assert isinstance(case, Case), case.reason
         assert (case.setup, case.expect) == (SETUP, {**EXPECT, **more})
-
-
-@pytest.mark.parametrize(
-    "house_rule", ["stacking", "seven_zero", "jump_in", "draw_to_match", "partners"]
-)
-def test_a_house_rule_that_is_not_built_is_waited_for(tmp_path: Path, house_rule: str) -> None:
-    def load(switches: str) -> Case | Misfit:
-        return load_text(tmp_path, replaced("uno_penalty: 2", switches))[0]
-
-    case = load(f"{house_rule}: true")
-    assert isinstance(case, Case)
-    try:
-        Rules.preset("classic", num_players=4, **{house_rule: True})
-    except ValueError:
-        assert case.waits_for == (house_rule,)
-        with pytest.raises(pytest.skip.Exception, match=f"waits for house rule {house_rule}"):
-            test_core(case)
-    with pytest.raises(pytest.skip.Exception, match=f"waits for house rule {house_rule}"):
-        test_reference(case)
-    off = load(f"{house_rule}: false")
-    assert isinstance(off, Case)
-    assert off.waits_for == ()
-    wrong = load(f"{house_rule}: true, uno_penalty: 11")
-    assert isinstance(wrong, Misfit)
 
 
 # --- What the loader refuses ---------------------------------------------------------------------

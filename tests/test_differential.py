@@ -10,11 +10,10 @@ round, for one, needs every card but one in the hands, and then some hand holds 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from reference import ReferenceGame, whole_deck
 
 from uno_env import GameBatch, Position, Rules
 from uno_env.game.actions import ACTIONS
-from uno_env.game.rules import PRESETS
+from uno_env.game.rules import HOUSE_RULES, PRESETS
 
 PLAYER_COUNTS = (2, 3, 4, 7, 10)
 GAMES_AT_ONCE = 4
@@ -110,7 +109,7 @@ def core_snapshot(batch: GameBatch, game: int) -> dict[str, Any]:
         for name in (
             *("phase", "turn", "on_turn", "hands", "discard", "draw", "colour", "direction"),
             *("dealer", "scores", "points", "winner", "drawn", "said", "guilty", "over"),
-            *("colour_before", "game_over", "game_winners", "known", "lack"),
+            *("colour_before", "stack", "game_over", "game_winners", "known", "lack"),
         )
     }
 
@@ -218,10 +217,16 @@ def play_preset(preset: str, num_players: int, rounds: int) -> Counter[str]:
     return Match(rules, seed=1000 * num_players).play(rounds)
 
 
-def random_rules(rng: random.Random) -> Rules:
-    """Any switches that are allowed, house rules aside."""
+def random_rules(rng: random.Random, counts: Sequence[int] = range(2, 11)) -> Rules:
+    """Any switches that are allowed; in half of all tables about half of the house rules."""
+    players = rng.choice(counts)
+    house = rng.random() < 0.5
     return Rules(
-        num_players=rng.randint(2, 10),
+        num_players=players,
+        **{
+            name: house and (name != "partners" or players == 4) and rng.random() < 0.5
+            for name in HOUSE_RULES
+        },
         deck=rng.choice(["angry_birds", "classic"]),
         dealer_draw=rng.choice(["symbols_zero", "numbers_only"]),
         voluntary_draw=rng.choice(["always", "without_match"]),
@@ -281,7 +286,7 @@ def small_table(rng: random.Random, rules: Rules) -> dict[str, Any]:
 def play_small_table(number: int) -> Counter[str]:
     """One round from a small table; the random words go on from those of the core's first deal."""
     rng = random.Random(number)
-    rules = dataclasses.replace(random_rules(rng), num_players=rng.choice([2, 2, 3, 4, 7, 10]))
+    rules = random_rules(rng, [2, 2, 3, 4, 7, 10])
     case = small_table(rng, rules)
     core = GameBatch(rules, 1, seed=number)
     core.load(0, Position.from_case(case))
@@ -345,7 +350,13 @@ EVENTS = (
     *("king pig passes over its winner", "king pig runs out of cards"),
     *("last card +2", "last card W+4", "last card KP"),
     *("round won", "game won", "round blocked"),
-    *(f"action {action}" for action in ACTIONS if not action.startswith(("colour:", "swap:"))),
+    *(f"action {action}" for action in ACTIONS if not action.startswith("colour:")),
+    *("jumped in", "no jump", "stack offered", "stack drawn", "challengeable answered"),
+    *("swapped", "hands passed on", "drew on", "pair won"),
+    *("turn to swap", "drawn to swap", "catch to swap", "jump_in to swap", "swap to turn"),
+    *("turn to stack", "stack to stack", "stack to turn", "stack to over", "catch to stack"),
+    *("turn to jump_in", "jump_in to turn", "stack to jump_in", "jump_in to stack"),
+    *("catch to jump_in", "jump_in to catch", "challenge to challenge"),
     *("colour to turn", "turn to turn", "turn to drawn", "drawn to drawn", "drawn to turn"),
     *("turn to catch", "drawn to catch", "catch to catch", "catch to challenge", "catch to turn"),
     *("turn to challenge", "drawn to challenge", "challenge to turn", "turn to over"),

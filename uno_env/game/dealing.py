@@ -322,6 +322,7 @@ def deal_round(state: State, rows: Rows) -> None:
     """Shuffle and deal seven each, one by one from the dealer's left ("Setting up")."""
     players = state.rules.num_players
     state.discard[rows] = 0
+    state.stack[rows] = 0
     _shuffle_deck(state, rows)
     number = HAND_SIZE * players
     got = _by_seat(state.pile.take(rows, axis=0)[:, :number].T, players)

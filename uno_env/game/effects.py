@@ -74,6 +74,8 @@ def king_pig(state: State, rows: Rows, *, last_card: bool) -> None:
     players = state.rules.num_players
     opponents_only = last_card or state.rules.king_pig_recipients == "opponents"
     places = np.arange(1, players if opponents_only else players + 1)
+    if opponents_only and state.rules.partners:
+        places = np.array([1, 3])
     seats = wheel(players).seat.take(state.seats_on_turn(rows) + places[:, None])
     deal_until_colour(state, rows, seats, state.top.take(rows) // NUM_SYMBOLS)
 
@@ -86,7 +88,11 @@ def challenge(state: State, rows: Rows) -> NDArray[np.uint8]:
     """
     guilty = state.guilty[rows]
     drawing = where_bytes(guilty, state.seats_on_turn(rows), state.next_seats(rows))
-    give(state, rows, drawing, where_bytes(guilty, _BY_WILD_DRAW_FOUR, _FAILED_CHALLENGE))
+    cards = where_bytes(guilty, _BY_WILD_DRAW_FOUR, _FAILED_CHALLENGE)
+    if state.rules.stacking:  # and all that was stacked before
+        cards += state.stack[rows]
+        state.stack[rows] = 0
+    give(state, rows, drawing, cards)
     return where_bytes(guilty, _NEXT, _SKIP)
 
 

@@ -343,7 +343,7 @@ class GameBatch:
         rewards = np.zeros((rows.size, self.rules.num_players), np.float32)
         if ended.size:
             winners = self.state.winner.take(rows.take(ended))
-            rewards[ended] = scoring.sole_win_rewards(self.rules.num_players).take(winners, axis=0)
+            rewards[ended] = scoring.round_rewards(self.rules).take(winners, axis=0)
         return rewards
 
     # ------------------------------------------------------------------ one game

@@ -108,7 +108,7 @@ def step(state: State, game: int, action: int) -> bool:
         Whether it was. If not, nothing has changed.
     """
     rules = state.rules
-    if state.phase.item(game) > _DRAWN:
+    if state.phase.item(game) > _DRAWN or rules.house_rules:
         return False
     if action == _UNO:
         state.said[game] = True

@@ -70,7 +70,9 @@ _ONE_COLOUR, _TWO_COLOURS = np.uint64(NUM_SYMBOLS), np.uint64(2 * NUM_SYMBOLS)
 FIRST_COLOUR = word_of(range(NUM_SYMBOLS))
 EACH_COLOUR = word_of(face_of(colour, 0) for colour in Colour)
 """To multiply with: what stands in the first colour then stands in all four."""
-_DRAWN = int(Phase.DRAWN)
+_DRAWN, _CHALLENGE, _JUMP_IN, _STACK = (
+    int(phase) for phase in (Phase.DRAWN, Phase.CHALLENGE, Phase.JUMP_IN, Phase.STACK)
+)
 _WILD_DRAW_FOUR_KIND = KIND_OF_TEXT["W+4"]
 _WITHOUT_WILD_DRAW_FOUR = np.array([_ALL, _ALL ^ WILD_DRAW_FOURS])
 
@@ -128,6 +130,48 @@ def playable(rules: Rules, hands: Faces, top: NDArray[np.uint8], matching: Faces
     barred = wild_draw_four_barred(rules, hands, top, matching)
     free &= _WITHOUT_WILD_DRAW_FOUR.take(barred.view(np.uint8))
     return matching | free
+
+
+@cache
+def _answering_faces() -> Faces:
+    """What answers each top face in a stack, by top face: the same kind ("Stacking")."""
+    table = np.zeros(NUM_FACES, np.uint64)
+    for face in range(NUM_FACES):
+        symbol = face % NUM_SYMBOLS
+        if symbol == Symbol.DRAW_TWO:
+            table[face] = _OF_SYMBOL[symbol]
+        elif symbol == Symbol.WILD_DRAW_FOUR:
+            table[face] = WILD_DRAW_FOURS
+    return table
+
+
+def answers_to(top: NDArray[np.uint8], hands: Faces) -> Faces:
+    """The faces with which these hands may answer a draw card on top ("Stacking").
+
+    A Draw Two answers a Draw Two, a Wild Draw 4 a Wild Draw 4; what else is in hand does not count.
+    """
+    return (hands | wilds(hands)) & _answering_faces().take(top)
+
+
+def played_out_of_turn(
+    rules: Rules, phase: NDArray[np.uint8], top: NDArray[np.uint8], hands: Faces
+) -> Faces:
+    """The faces that may be played where somebody is asked ("House rules"): (n,) uint64.
+
+    Args:
+        rules: the rules.
+        phase: (n,) none of them TURN or DRAWN.
+        top: (n,) top faces.
+        hands: (n,) faces held by those asked.
+    """
+    plays = np.zeros(hands.shape, np.uint64)
+    if rules.stacking:
+        stacked = ((phase == _STACK) | (phase == _CHALLENGE)).nonzero()[0]
+        plays[stacked] = answers_to(top.take(stacked), hands.take(stacked))
+    if rules.jump_in:
+        jumps = (phase == _JUMP_IN).nonzero()[0]
+        plays[jumps] = hands.take(jumps) & (np.uint64(1) << top.take(jumps).astype(np.uint64))
+    return plays
 
 
 def drawn_card_playable(
@@ -199,6 +243,9 @@ def phase_actions(rules: Rules) -> NDArray[np.uint64]:
         Phase.CATCH: [Action.CATCH, Action.LET_GO],
         Phase.CHALLENGE: [Action.CHALLENGE, Action.ACCEPT],
         Phase.COLOUR: [Action.COLOUR + colour for colour in Colour],
+        Phase.SWAP: [Action.SWAP + places for places in range(rules.num_players - 1)],
+        Phase.JUMP_IN: [Action.LET_GO],
+        Phase.STACK: [Action.ACCEPT],
     }
     return np.array(
         [sum(map(bit_in_second_word, offered.get(phase, []))) for phase in Phase], np.uint64
@@ -229,7 +276,12 @@ def refresh(state: State, rows: Rows | None) -> NDArray[np.bool_]:
 
     plays = playable(rules, faces, top, matching)
     plays &= PLAYABLE_AFTER.take(_of(state.drawn, rows))
-    plays[(phase > _DRAWN).nonzero()[0]] = 0
+    asked = (phase > _DRAWN).nonzero()[0]
+    plays[asked] = 0
+    if asked.size and rules.house_rules:
+        plays[asked] = played_out_of_turn(
+            rules, phase.take(asked), top.take(asked), faces.take(asked)
+        )
 
     others = phase_actions(rules).take(phase)
     for barred in no_draw(state, rows, matching):

@@ -7,8 +7,7 @@ how many such cards there are; a wild has four places, one under each colour, of
 as there are copies.
 
 `LAYOUT` names the slices; `SCALE` makes the numbers small, mostly up to 1, for networks. The layout
-has a version, which a change of `SCALE` raises too; places for the house rules are in it already,
-zero until those are built.
+has a version, which a change of `SCALE` raises too.
 """
 
 from __future__ import annotations
@@ -275,6 +274,8 @@ def observe(state: State, rows: Rows, seats: NDArray[np.intp]) -> NDArray[np.uin
     out[:, LAYOUT["hand_sizes"]][:, :players] = sizes
     out[:, LAYOUT["one_card"]][:, :players] = sizes == 1
     out[:, LAYOUT["two_cards"]][:, :players] = sizes == 2
+    if state.rules.stacking:
+        out[:, LAYOUT["stack"].start] = state.stack.take(rows)
     if state.scores.any():
         high, low = _digits(state.scores.ravel().take(at.T))
         out[:, LAYOUT["scores_high"]][:, :players] = high

@@ -10,12 +10,10 @@ integers: a rule that changes here changes there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from uno_env.game import dealing, effects, legality, scoring
+from uno_env.game import dealing, effects, house, legality, scoring
 from uno_env.game.actions import NUM_ACTIONS, Action
 from uno_env.game.cards import (
     FACE_BITS,
@@ -30,7 +28,7 @@ from uno_env.game.cards import (
     set_sizes,
     take_sets,
 )
-from uno_env.game.effects import DRAWN_FOR, HOP_AFTER
+from uno_env.game.due import ONE_BY_CHOICE, UNTIL_COLOUR, Due
 from uno_env.game.state import Hop, Phase, Rows, State, wheel, where_bytes
 
 IDLE = NUM_ACTIONS
@@ -40,62 +38,22 @@ _PLAYED_BITS: Words = np.zeros((NUM_ACTIONS + 1, 2), np.uint64)
 _PLAYED_BITS[:NUM_FACES] = FACE_BITS
 """All copies of the card that an action plays; nothing for other actions."""
 
-_HOP = np.full(NUM_ACTIONS + 1, Hop.STAY, np.uint8)
-_HOP[:NUM_FACES] = HOP_AFTER[np.arange(NUM_FACES) % NUM_SYMBOLS]
-_HOP[[Action.DRAW, Action.KEEP]] = Hop.NEXT
-"""How the turn moves on after an action, if nothing comes between."""
-
-_ONE_BY_CHOICE, _UNTIL_COLOUR = 1, 255
-"""In `_DRAWS`: a draw of one's own accord (no card makes anybody draw one), and a King Pig's."""
-
-_DRAWS = np.zeros(NUM_ACTIONS + 1, np.uint8)
-_DRAWS[:NUM_FACES] = DRAWN_FOR[np.arange(NUM_FACES) % NUM_SYMBOLS]
-_DRAWS[Action.DRAW] = _ONE_BY_CHOICE
-_DRAWS[Symbol.KING_PIG : NUM_FACES : NUM_SYMBOLS] = _UNTIL_COLOUR
-"""How many cards an action makes its player or the next one draw, if nothing comes between."""
-
-_OVER, _TURN, _CATCH_PHASE, _CHALLENGE_PHASE, _DRAWN = (
-    int(phase) for phase in (Phase.OVER, Phase.TURN, Phase.CATCH, Phase.CHALLENGE, Phase.DRAWN)
+_OVER, _TURN, _CATCH_PHASE, _CHALLENGE_PHASE, _DRAWN, _JUMP_IN, _STACK = (
+    int(phase)
+    for phase in (
+        *(Phase.OVER, Phase.TURN, Phase.CATCH, Phase.CHALLENGE, Phase.DRAWN),
+        *(Phase.JUMP_IN, Phase.STACK),
+    )
 )
 _STAY, _NEXT = int(Hop.STAY), int(Hop.NEXT)
-_DRAW, _UNO, _CATCH, _LET_GO, _CHALLENGE, _ACCEPT, _COLOUR = (
+_UNO, _CATCH, _LET_GO, _CHALLENGE, _ACCEPT, _COLOUR, _SWAP = (
     int(action)
     for action in (
-        Action.DRAW,
-        Action.UNO,
-        Action.CATCH,
-        Action.LET_GO,
-        Action.CHALLENGE,
-        Action.ACCEPT,
-        Action.COLOUR,
+        *(Action.UNO, Action.CATCH, Action.LET_GO, Action.CHALLENGE, Action.ACCEPT),
+        *(Action.COLOUR, Action.SWAP),
     )
 )
 _WILD_DRAW_FOUR = int(Symbol.WILD_DRAW_FOUR)
-
-
-@dataclass(slots=True)
-class _Due:
-    """What is still to come of each game's step: (n,) each."""
-
-    hop: NDArray[np.uint8]
-    """How the turn moves on."""
-    draws: NDArray[np.uint8]
-    """Cards to be drawn, as in `_DRAWS`."""
-
-    @classmethod
-    def after(cls, actions: NDArray[np.integer]) -> _Due:
-        """What follows the actions (n,) if nothing comes between."""
-        return cls(_HOP.take(actions), _DRAWS.take(actions))
-
-    def hold(self, rows: Rows) -> None:
-        """Nothing of it happens now: somebody is asked first."""
-        self.hop[rows] = _STAY
-        self.draws[rows] = 0
-
-    def take_effect(self, rows: Rows, top: NDArray[np.uint8]) -> None:
-        """The top cards (n,), held until now, take effect."""
-        self.hop[rows] = _HOP.take(top)
-        self.draws[rows] = _DRAWS.take(top)
 
 
 def play(state: State, actions: NDArray[np.intp]) -> None:
@@ -108,9 +66,13 @@ def play(state: State, actions: NDArray[np.intp]) -> None:
     if over.any():
         actions = np.where(over, IDLE, actions)
     is_play = actions < NUM_FACES
+    has_house_rules = bool(state.rules.house_rules)
+    if has_house_rules:
+        phase = state.phase.copy()
+        house.take_over(state, is_play)
     state.said |= actions == _UNO
     left = _lay_cards(state, actions, is_play)
-    due = _Due.after(actions)
+    due = Due.after(actions)
 
     out = (is_play & (left == 0)).nonzero()[0]
     forgot = legality.forgot_uno(state, is_play, left).nonzero()[0]
@@ -122,6 +84,8 @@ def play(state: State, actions: NDArray[np.intp]) -> None:
         _answer(state, answering, actions, due)
     if state.rules.wild_draw_four == "bluff":
         _ask_victims(state, is_play & (left > 0), due)
+    if has_house_rules:
+        _keep_house_rules(state, actions, phase, left, due)
     if out.size:
         due.hop[out] = _STAY
         if not state.rules.last_card_draws:
@@ -132,6 +96,34 @@ def play(state: State, actions: NDArray[np.intp]) -> None:
         scoring.end_round(state, out, state.seats_on_turn(out))
     _move_on(state, due.hop)
     settle(state, None)
+
+
+def _keep_house_rules(
+    state: State,
+    actions: NDArray[np.intp],
+    phase: NDArray[np.uint8],
+    left: NDArray[np.uint8],
+    due: Due,
+) -> None:
+    """What the house rules make of cards that would do now what they do ("House rules").
+
+    Args:
+        state: the games.
+        actions: (n,) that were taken.
+        phase: (n,) in which they were.
+        left: (n,) how many cards the players have left.
+        due: what the cards do otherwise.
+    """
+    laid = (actions < NUM_FACES) & (left > 0)
+    closed = (actions == _CATCH) | (actions == _LET_GO)
+    closed |= (actions == _ACCEPT) & (phase == _CHALLENGE_PHASE)
+    effective = ((laid | closed) & (due.hop != _STAY)).nonzero()[0]
+    if effective.size:
+        house.take_effect(state, effective, due, jumped=phase[effective] == _JUMP_IN)
+    if state.rules.stacking:
+        out = ((actions < NUM_FACES) & (left == 0) & (state.stack > 0)).nonzero()[0]
+        if out.size:
+            house.last_card(state, out, due)
 
 
 def _lay_cards(
@@ -161,7 +153,7 @@ def _lay_cards(
     return set_sizes(hand)
 
 
-def _punish_or_ask(state: State, rows: Rows, due: _Due) -> None:
+def _punish_or_ask(state: State, rows: Rows, due: Due) -> None:
     """Who did not say UNO draws the penalty at once, or the opponents are asked ("UNO")."""
     if state.rules.uno_enforcement == "automatic":
         effects.penalise(state, rows)
@@ -173,35 +165,54 @@ def _punish_or_ask(state: State, rows: Rows, due: _Due) -> None:
 
 def _ask_next(state: State, rows: Rows) -> None:
     """The next seat clockwise is asked whether it catches the player ("UNO")."""
+    seats = wheel(state.rules.num_players).seat
+    following = seats.take(state.acting.take(rows) + 1)
+    if state.rules.partners:  # a partner is no opponent
+        partner = following == seats.take(state.seats_on_turn(rows) + 2)
+        following = seats.take(following + partner)
     state.phase[rows] = _CATCH_PHASE
-    state.acting[rows] = wheel(state.rules.num_players).seat.take(state.acting.take(rows) + 1)
+    state.acting[rows] = following
 
 
-def _answer(state: State, rows: Rows, actions: NDArray[np.integer], due: _Due) -> None:
+def _answer(state: State, rows: Rows, actions: NDArray[np.integer], due: Due) -> None:
     """Catches, challenges and the naming of an opening colour."""
     answers = actions[rows]
     for answer in np.bincount(answers).nonzero()[0].tolist():
         some = rows[answers == answer]
-        if answer >= _COLOUR:
+        if answer >= _SWAP:
+            house.swap(state, some, answer - _SWAP + 1)
+            due.hop[some] = _NEXT
+        elif answer >= _COLOUR:
             effects.name_opening_colour(state, some, answer - _COLOUR)
         elif answer == _CHALLENGE:
             due.hop[some] = effects.challenge(state, some)
         elif answer == _ACCEPT:
+            stacked = state.phase[some] == _STACK
+            house.accept_stack(state, some[stacked], due)
+            some = some[~stacked]
             due.take_effect(some, state.top[some])
+        elif answer == _LET_GO and (jumps := state.phase[some] == _JUMP_IN).any():
+            due.take_effect(some[jumps], state.top[some[jumps]])
+            _close_window(state, some[~jumps], answer, due)
         else:
-            if answer == _CATCH:
-                effects.penalise(state, some)
-            else:
-                _ask_next(state, some)
-                some = some[state.acting[some] == state.seats_on_turn(some)]
-            due.take_effect(some, state.top[some])
-            if state.rules.wild_draw_four == "bluff":
-                closed = np.zeros(state.num_games, np.bool_)
-                closed[some] = True
-                _ask_victims(state, closed, due)
+            _close_window(state, some, answer, due)
 
 
-def _ask_victims(state: State, laid: NDArray[np.bool_], due: _Due) -> None:
+def _close_window(state: State, some: Rows, answer: int, due: Due) -> None:
+    """A catch, which closes the window, or one opponent more who lets go ("UNO")."""
+    if answer == _CATCH:
+        effects.penalise(state, some)
+    else:
+        _ask_next(state, some)
+        some = some[state.acting[some] == state.seats_on_turn(some)]
+    due.take_effect(some, state.top[some])
+    if state.rules.wild_draw_four == "bluff":
+        closed = np.zeros(state.num_games, np.bool_)
+        closed[some] = True
+        _ask_victims(state, closed, due)
+
+
+def _ask_victims(state: State, laid: NDArray[np.bool_], due: Due) -> None:
     """The victim of a Wild Draw 4 is asked before it draws ("Bluffing").
 
     Args:
@@ -215,10 +226,12 @@ def _ask_victims(state: State, laid: NDArray[np.bool_], due: _Due) -> None:
         state.phase[rows] = _CHALLENGE_PHASE
         state.acting[rows] = state.next_seats(rows)
         state.drawn[rows] = NO_CARD
+        if state.rules.stacking:
+            state.said[rows] = False  # who is asked may lay a card itself
         due.hold(rows)
 
 
-def _draw_cards(state: State, due: _Due, left: NDArray[np.uint8]) -> None:
+def _draw_cards(state: State, due: Due, left: NDArray[np.uint8]) -> None:
     """Draws of one's own accord, those that a card makes the next seat draw, and King Pigs.
 
     Args:
@@ -230,9 +243,9 @@ def _draw_cards(state: State, due: _Due, left: NDArray[np.uint8]) -> None:
     if not rows.size:
         return
     draws = due.draws.take(rows)
-    pigs = (draws == _UNTIL_COLOUR).nonzero()[0]
+    pigs = (draws == UNTIL_COLOUR).nonzero()[0]
     if pigs.size:
-        others = (draws != _UNTIL_COLOUR).nonzero()[0]
+        others = (draws != UNTIL_COLOUR).nonzero()[0]
         pigs, rows, draws = rows.take(pigs), rows.take(others), draws.take(others)
         last_card = left.take(pigs) == 0
         for last in (False, True):
@@ -240,23 +253,61 @@ def _draw_cards(state: State, due: _Due, left: NDArray[np.uint8]) -> None:
             if some.size:
                 effects.king_pig(state, pigs.take(some), last_card=last)
 
-    by_choice = draws == _ONE_BY_CHOICE
+    by_choice = draws == ONE_BY_CHOICE
     seats = where_bytes(by_choice, state.acting.take(rows), state.next_seats(rows))
-    first = dealing.give(state, rows, seats, draws)
+    drawn = dealing.give(state, rows, seats, draws)
     chosen = by_choice.nonzero()[0]
     if chosen.size:
-        _go_on_after_draw(state, rows.take(chosen), first.take(chosen), due)
+        _go_on_after_draw(state, rows.take(chosen), drawn.take(chosen), due)
 
 
-def _go_on_after_draw(state: State, rows: Rows, drawn: NDArray[np.uint8], due: _Due) -> None:
-    """A drawn card that can be played may be played; otherwise the turn passes by itself."""
+def _go_on_after_draw(state: State, rows: Rows, drawn: NDArray[np.uint8], due: Due) -> None:
+    """A drawn card that can be played may be played; otherwise the turn passes by itself.
+
+    Or the player draws on, where the house draws to match ("Drawing to match").
+    """
     at = state.at_acting_seat(rows)
+    playable = legality.drawn_card_playable(state, rows, at, drawn)
+    if state.rules.draw_to_match:
+        playable = _draw_on(state, rows, at, drawn, playable)
     dealing.remember_lack(state, rows, at)
-    playable = legality.drawn_card_playable(state, rows, at, drawn).nonzero()[0]
-    rows = rows.take(playable)
+    fits = playable.nonzero()[0]
+    rows = rows.take(fits)
     state.phase[rows] = _DRAWN
-    state.drawn[rows] = drawn.take(playable)
+    state.drawn[rows] = drawn.take(fits)
     due.hop[rows] = _STAY
+
+
+def _draw_on(
+    state: State,
+    rows: Rows,
+    at: NDArray[np.intp],
+    drawn: NDArray[np.uint8],
+    playable: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Draw one card after the other until it can be played, or none is left.
+
+    Args:
+        state: the games.
+        rows: (n,) which of them.
+        at: (n,) the hands, as `State.at_seat` counts them.
+        drawn: (n,) the cards drawn last; written on.
+        playable: (n,) whether they can be played.
+
+    Returns:
+        (n,) whether those drawn in the end can be.
+    """
+    playable = playable.copy()
+    going = (~playable & (drawn != NO_CARD)).nonzero()[0]
+    while going.size:
+        some = rows.take(going)
+        one = np.ones(going.size, np.uint8)
+        drawn[going] = dealing.give(state, some, state.acting.take(some), one)
+        cards = drawn.take(going)
+        fits = legality.drawn_card_playable(state, some, at.take(going), cards)
+        playable[going] = fits
+        going = going[~fits & (cards != NO_CARD)]
+    return playable
 
 
 def _move_on(state: State, hop: NDArray[np.uint8]) -> None:

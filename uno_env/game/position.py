@@ -20,6 +20,8 @@ from uno_env.game.validity import colour_of, validate
 Hand = tuple[str, ...]
 """Cards as text."""
 
+MOST_STACKED: Final = 16
+"""What eight Draw Twos, or four Wild Draw 4, make somebody draw."""
 MOST_POINTS: Final = 2**30
 """The largest total or number of points that a position may have."""
 
@@ -48,7 +50,8 @@ class Position:
     turn: int = 0
     """The seat to act."""
     on_turn: int = NO_SEAT
-    """The seat whose turn it is; another than `turn` only in phases `catch` and `challenge`."""
+    """The seat whose turn it is; another than `turn` only in phases `catch`, `challenge` and
+    `jump_in`."""
     direction: int = 1
     """+1 clockwise, -1 the other way."""
     dealer: int = NO_SEAT
@@ -56,7 +59,8 @@ class Position:
     scores: tuple[int, ...] = ()
     """Totals of the game; before this round, or after it once it is over. Zeros by default."""
     phase: str = "turn"
-    """`turn`, `drawn`, `catch`, `challenge`, `colour` or `over`."""
+    """`turn`, `drawn`, `catch`, `challenge`, `colour` or `over`; with house rules `swap`, `jump_in`
+    and `stack`."""
     drawn: str | None = None
     """The card just drawn, in phase `drawn`."""
     said: bool = False
@@ -66,6 +70,8 @@ class Position:
     colour_before: str | None = None
     """The colour active before the Wild Draw 4 on top that may still be challenged; None where
     there is none, or where it is not said."""
+    stack: int = 0
+    """House rule `stacking`: cards stacked up by draw cards that took effect."""
     winner: int | None = None
     """Who went out."""
     points: tuple[int, ...] = ()
@@ -255,6 +261,7 @@ def _normalise(position: Position) -> None:
     for name in ("said", "guilty"):
         put(name, one_of(name, getattr(position, name), True, False))
     put("colour_before", one_of("colour_before", position.colour_before, None, *COLOUR_NAMES))
+    put("stack", whole_number("stack", position.stack, 0, MOST_STACKED))
     put("direction", one_of("direction", position.direction, 1, -1))
     put("phase", one_of("phase", position.phase, *PHASES))
     if position.colour is None and position.discard and position.phase != "colour":
@@ -314,6 +321,6 @@ def _parse_field(name: str, text: str) -> Any:
         return tuple(tuple(map(int, row.split())) for row in text.split("|"))
     if name in ("said", "guilty"):
         return {"True": True, "False": False}.get(text, text)
-    if name in ("turn", "on_turn", "direction", "dealer", "winner"):
+    if name in ("turn", "on_turn", "direction", "dealer", "winner", "stack"):
         return int(text)
     return text

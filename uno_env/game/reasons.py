@@ -41,7 +41,7 @@ def why_illegal(state: State, game: int, action: int) -> str | None:
     if action == Action.DRAW:
         return _why_no_draw(state, game, phase)
     if action >= Action.SWAP:
-        return "swapping hands belongs to the house rule seven_zero, which is off"
+        return _why_no_swap(state.rules, action, phase)
     return _why_not_asked(state, action, phase)
 
 
@@ -71,10 +71,13 @@ def _why_no_play(state: State, game: int, action: int, phase: Phase) -> str | No
     text = CARDS[kind]
     hand = _hand_kinds(state, game)
     top = int(state.top[game])
-    if phase not in (Phase.TURN, Phase.DRAWN):
+    answers = _may_lay_out_of_turn(state.rules, phase)
+    if phase not in (Phase.TURN, Phase.DRAWN) and not answers:
         return f"{text} cannot be played now: {_WAITS_FOR[phase]}"
     if kind not in hand:
         return f"{text} is not in the hand of seat {state.acting[game]}"
+    if answers:
+        return _why_no_answer(kind, kind_of_face(top), phase)
     if phase == Phase.DRAWN and kind != CARD_KIND[state.drawn[game]]:
         return (
             f"after a draw only the drawn card, {CARDS[CARD_KIND[state.drawn[game]]]}, "
@@ -89,6 +92,38 @@ def _why_no_play(state: State, game: int, action: int, phase: Phase) -> str | No
         )
     if text == "W+4":
         return _why_no_wild_draw_four(state.rules, hand, top)
+    return None
+
+
+def _may_lay_out_of_turn(rules: Rules, phase: Phase) -> bool:
+    """Whether who is asked may answer with a card ("House rules")."""
+    return phase in (Phase.JUMP_IN, Phase.STACK) or (phase == Phase.CHALLENGE and rules.stacking)
+
+
+def _why_no_answer(kind: int, top: int, phase: Phase) -> str | None:
+    """Why a card is no jump, or no answer to a draw card."""
+    if phase == Phase.JUMP_IN:
+        if kind == top:
+            return None
+        return f"{CARDS[kind]} is no jump: only {CARDS[top]}, the like of the card on top, is"
+    same = kind == top or (
+        _colour_of_kind(kind) is not None
+        and _colour_of_kind(top) is not None
+        and kind % NUM_COLOURED_SYMBOLS == top % NUM_COLOURED_SYMBOLS
+    )
+    if same:
+        return None
+    return f"{CARDS[kind]} does not answer {CARDS[top]}: only a card of the same kind does"
+
+
+def _why_no_swap(rules: Rules, action: int, phase: Phase) -> str | None:
+    if not rules.seven_zero:
+        return "swapping hands belongs to the house rule seven_zero, which is off"
+    if phase != Phase.SWAP:
+        return f"{ACTIONS[action]}: no 7 has been laid"
+    places = action - Action.SWAP + 1
+    if places >= rules.num_players:
+        return f"{ACTIONS[action]}: allowed is swap:1 to swap:{rules.num_players - 1}"
     return None
 
 
@@ -113,7 +148,7 @@ def _why_no_wild_draw_four(rules: Rules, hand: list[int], top: int) -> str | Non
 def _why_no_uno(state: State, game: int, phase: Phase) -> str | None:
     if state.rules.uno_call == "automatic":
         return "UNO is said by itself: uno_call is automatic"
-    if phase not in (Phase.TURN, Phase.DRAWN):
+    if phase not in (Phase.TURN, Phase.DRAWN) and not _may_lay_out_of_turn(state.rules, phase):
         return f"UNO is said on one's own turn: {_WAITS_FOR[phase]}"
     hand = _hand_kinds(state, game)
     if len(hand) != 2:
@@ -149,22 +184,29 @@ _WAITS_FOR = {
     Phase.CATCH: "opponents are asked whether they catch a player who did not say UNO",
     Phase.CHALLENGE: "the victim of a Wild Draw 4 is asked whether to challenge it",
     Phase.COLOUR: "the opening wild waits for its colour",
+    Phase.SWAP: "who laid a 7 chooses whom to swap hands with",
+    Phase.JUMP_IN: "who holds the like of the card on top is asked whether to jump in",
+    Phase.STACK: "a draw card is to be answered with one of the same kind, or its cards drawn",
 }
 
-_ASKED_IN = {
-    Action.KEEP: (Phase.DRAWN, "only a card just drawn can be kept"),
-    Action.CATCH: (Phase.CATCH, "nobody went down to one card without saying UNO"),
-    Action.LET_GO: (Phase.CATCH, "nobody went down to one card without saying UNO"),
-    Action.CHALLENGE: (Phase.CHALLENGE, "there is no Wild Draw 4 to challenge"),
-    Action.ACCEPT: (Phase.CHALLENGE, "there is no Wild Draw 4 to accept"),
-    Action.COLOUR: (Phase.COLOUR, "there is no opening wild without a colour"),
+_ASKED_IN: dict[Action, tuple[tuple[Phase, ...], str]] = {
+    Action.KEEP: ((Phase.DRAWN,), "only a card just drawn can be kept"),
+    Action.CATCH: ((Phase.CATCH,), "nobody went down to one card without saying UNO"),
+    Action.LET_GO: (
+        (Phase.CATCH, Phase.JUMP_IN),
+        "nobody went down to one card without saying UNO",
+    ),
+    Action.CHALLENGE: ((Phase.CHALLENGE,), "there is no Wild Draw 4 to challenge"),
+    Action.ACCEPT: ((Phase.CHALLENGE, Phase.STACK), "there is no Wild Draw 4 to accept"),
+    Action.COLOUR: ((Phase.COLOUR,), "there is no opening wild without a colour"),
 }
+"""The phases in which each answer is asked for, and why it is not in others."""
 
 
 def _why_not_asked(state: State, action: int, phase: Phase) -> str | None:
     """Why an answer to a question that belongs to one phase may not be given."""
     asked_in, otherwise = _ASKED_IN[Action(min(action, Action.COLOUR))]
-    if phase != asked_in:
+    if phase not in asked_in:
         return f"{ACTIONS[action]}: {otherwise}"
     if action == Action.KEEP and state.rules.drawn_card == "forced":
         return "a drawn card that can be played must be played: drawn_card is forced"

@@ -14,6 +14,10 @@ from uno_env.game.checks import one_of, whole_number
 
 MIN_PLAYERS: Final = 2
 MAX_PLAYERS: Final = 10
+NUM_PARTNERS: Final = 4
+"""Players of the house rule `partners`."""
+HOUSE_RULES: Final = ("stacking", "seven_zero", "jump_in", "draw_to_match", "partners")
+"""The switches that are house rules."""
 HAND_SIZE: Final = 7
 """Cards dealt to each player (rulebook, "Setting up")."""
 MAX_CYCLES: Final = 2_000
@@ -32,11 +36,6 @@ def _whole_number(low: int, high: int) -> Any:
 
 def _flag() -> Any:
     return {"check": lambda name, value: one_of(name, value, True, False)}
-
-
-def _unbuilt_flag() -> Any:
-    note = " (this house rule is not available yet)"
-    return {"check": lambda name, value: one_of(name, value, False, note=note)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,16 +82,16 @@ class Rules:
     """`winner` takes the opponents' points; `lowest`: own cards count, lowest total wins."""
     target: int = field(default=500, metadata=_whole_number(1, 100_000))
     """The total that ends a game."""
-    stacking: bool = field(default=False, metadata=_unbuilt_flag())
+    stacking: bool = field(default=False, metadata=_flag())
     """House rule: answer a draw card with one of the same kind."""
-    seven_zero: bool = field(default=False, metadata=_unbuilt_flag())
+    seven_zero: bool = field(default=False, metadata=_flag())
     """House rule: a 7 swaps hands, a 0 passes them on."""
-    jump_in: bool = field(default=False, metadata=_unbuilt_flag())
+    jump_in: bool = field(default=False, metadata=_flag())
     """House rule: an identical card may be played out of turn."""
-    draw_to_match: bool = field(default=False, metadata=_unbuilt_flag())
+    draw_to_match: bool = field(default=False, metadata=_flag())
     """House rule: draw until a card can be played."""
-    partners: bool = field(default=False, metadata=_unbuilt_flag())
-    """House rule: four players, two pairs."""
+    partners: bool = field(default=False, metadata=_flag())
+    """House rule: four players, two pairs of opposite seats."""
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -103,10 +102,17 @@ class Rules:
             except TypeError as error:
                 raise ValueError(str(error)) from None
 
+        if self.partners and self.num_players != NUM_PARTNERS:
+            raise ValueError(
+                f"partners=True with num_players={self.num_players}: allowed are {NUM_PARTNERS}, "
+                "two pairs of opposite seats"
+            )
+
         # Tables are cached by rules and looked up at every step, so the fields are hashed once; not
         # with `hash`, which differs from process to process while this goes along in a pickle.
         text = repr(dataclasses.astuple(self))
         object.__setattr__(self, "_hash", zlib.crc32(text.encode()))
+        object.__setattr__(self, "_house_rules", tuple(n for n in HOUSE_RULES if getattr(self, n)))
 
     def __hash__(self) -> int:
         return int(self.__dict__["_hash"])
@@ -184,6 +190,12 @@ class Rules:
         ]
         name, switches = min(differing, key=lambda entry: len(entry[1]))
         return " ".join([name, *(f"{key}={value}" for key, value in switches.items())])
+
+    @property
+    def house_rules(self) -> tuple[str, ...]:
+        """The house rules that are on, by name."""
+        on: tuple[str, ...] = self.__dict__["_house_rules"]
+        return on
 
     @property
     def deck_size(self) -> int:

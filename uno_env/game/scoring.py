@@ -20,7 +20,7 @@ from uno_env.game.cards import (
     Words,
     set_sizes,
 )
-from uno_env.game.rules import Rules
+from uno_env.game.rules import NUM_PARTNERS, Rules
 from uno_env.game.state import NO_SEAT, Phase, Rows, State
 
 
@@ -56,7 +56,9 @@ def end_round(state: State, rows: Rows, winners: NDArray[np.integer]) -> None:
     empty. `lowest`: each player's own cards are added to that player's total.
     """
     points = hand_points(state.rules, state.hands[rows])
-    if state.rules.scoring == "winner":
+    if state.rules.partners:
+        points = _points_of_pairs(state.rules, points, winners)
+    elif state.rules.scoring == "winner":
         total = points.sum(axis=1)
         points[:] = 0
         points[np.arange(len(rows)), winners] = total
@@ -65,6 +67,28 @@ def end_round(state: State, rows: Rows, winners: NDArray[np.integer]) -> None:
     state.winner[rows] = winners
     state.colour_before[rows] = NO_COLOUR  # a last card is not challenged
     state.phase[rows] = Phase.OVER
+
+
+def _points_of_pairs(
+    rules: Rules, in_hand: NDArray[np.int32], winners: NDArray[np.integer]
+) -> NDArray[np.int32]:
+    """Points (n, 4) where both of a pair have what the pair has ("Partners").
+
+    `winner` scoring: both opponents' hands. `lowest`: the hands of the pair itself.
+
+    Args:
+        rules: the rules.
+        in_hand: (n, 4) points of the cards in each hand.
+        winners: (n,) who has gone out.
+    """
+    of_pairs = in_hand[:, :2] + in_hand[:, 2:]
+    if rules.scoring == "winner":
+        pair = winners % 2
+        rows = np.arange(len(winners))
+        taken = of_pairs[rows, 1 - pair]
+        of_pairs[:] = 0
+        of_pairs[rows, pair] = taken
+    return np.concatenate([of_pairs, of_pairs], axis=1)
 
 
 def block_round(state: State, rows: Rows) -> None:
@@ -103,9 +127,16 @@ def win_rewards(winners: NDArray[np.bool_]) -> NDArray[np.float32]:
 
 
 @cache
-def sole_win_rewards(num_players: int) -> NDArray[np.float32]:
-    """`win_rewards` by the seat that won; the last row, -1, for nobody: (P + 1, P) float32."""
-    rewards = win_rewards(np.eye(num_players + 1, num_players, dtype=np.bool_))
+def round_rewards(rules: Rules) -> NDArray[np.float32]:
+    """`win_rewards` by the seat that went out; the last row, -1, for nobody: (P + 1, P) float32.
+
+    Partners win together.
+    """
+    players = rules.num_players
+    winners = np.eye(players + 1, players, dtype=np.bool_)
+    if rules.partners:
+        winners |= np.roll(winners, NUM_PARTNERS // 2, axis=1)
+    rewards = win_rewards(winners)
     rewards.flags.writeable = False
     return rewards
 

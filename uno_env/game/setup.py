@@ -39,6 +39,9 @@ PHASES = {
         Phase.CATCH,
         Phase.CHALLENGE,
         Phase.COLOUR,
+        Phase.SWAP,
+        Phase.JUMP_IN,
+        Phase.STACK,
         Phase.OVER,
     )
 }
@@ -75,6 +78,7 @@ def read(state: State, game: int) -> dict[str, Any]:
         "drawn": CARDS[CARD_KIND[drawn]] if phase == Phase.DRAWN else None,
         "said": bool(state.said[game]),
         "guilty": bool(state.guilty[game]),
+        "stack": int(state.stack[game]),
         "colour_before": None if before == NO_COLOUR else Colour(before).name,
         "winner": None if winner == NO_SEAT else winner,
         "points": tuple(map(int, state.points[game])),
@@ -120,6 +124,7 @@ def write(state: State, game: int, position: Position) -> None:
     state.guilty[game] = position.guilty
     before = position.colour_before
     state.colour_before[game] = NO_COLOUR if before is None else COLOUR_NAMES.index(before)
+    state.stack[game] = position.stack
     state.dealer[game] = position.dealer
     state.winner[game] = NO_SEAT if position.winner is None else position.winner
     state.points[game] = position.points

@@ -41,11 +41,11 @@ class Phase(IntEnum):
     COLOUR = 4
     """The dealer's left names the colour of an opening wild."""
     SWAP = 5
-    """House rule `seven_zero`; not reached yet."""
+    """House rule `seven_zero`: who laid a 7 chooses whom to swap hands with."""
     JUMP_IN = 6
-    """House rule `jump_in`; not reached yet."""
+    """House rule `jump_in`: who holds the like of the card just laid may play it."""
     STACK = 7
-    """House rule `stacking`; not reached yet."""
+    """House rule `stacking`: who is to draw may answer with a card of the same kind."""
     OVER = 8
     """The round has ended."""
 
@@ -145,6 +145,9 @@ class State:
     colour_before: NDArray[np.uint8]
     """(N,) the colour active before the Wild Draw 4 that may still be challenged, else
     `NO_COLOUR`."""
+    stack: NDArray[np.uint8]
+    """(N,) house rule `stacking`: cards stacked up by draw cards that took effect and were not
+    drawn yet."""
     dealer: NDArray[np.uint8]
     """(N,) the dealer's seat."""
     winner: NDArray[np.int8]
@@ -178,6 +181,7 @@ class State:
             said=np.zeros(num_games, np.bool_),
             guilty=np.zeros(num_games, np.bool_),
             colour_before=np.full(num_games, NO_COLOUR, np.uint8),
+            stack=np.zeros(num_games, np.uint8),
             dealer=np.zeros(num_games, np.uint8),
             winner=np.full(num_games, NO_SEAT, np.int8),
             points=np.zeros((num_games, players), np.int32),

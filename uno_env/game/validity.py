@@ -101,12 +101,14 @@ def _validate_colour(position: Position) -> None:
 
 def _validate_phase(position: Position) -> None:
     phase, rules = position.phase, position.rules
-    asked = phase in ("catch", "challenge")
+    asked = phase in ("catch", "challenge", "jump_in")
     if asked == (position.turn == position.on_turn) and phase != "over":
         raise ValueError(
             f"turn={position.turn}, on_turn={position.on_turn} in phase {phase}: they differ in "
-            "phases catch and challenge alone"
+            "phases catch, challenge and jump_in alone"
         )
+    _validate_house_rules(position)
+    asked = phase in ("catch", "challenge")
     if (phase == "drawn") != (position.drawn is not None):
         raise ValueError(f"drawn={position.drawn!r} in phase {phase}: it belongs to phase drawn")
     if position.drawn is not None:
@@ -141,6 +143,53 @@ def _validate_phase(position: Position) -> None:
             f"said=True in phase {phase}, uno_call {rules.uno_call}: UNO is said on one's turn, "
             "where uno_call is explicit"
         )
+
+
+_OF_HOUSE_RULE = {"swap": "seven_zero", "jump_in": "jump_in", "stack": "stacking"}
+"""The house rule that each of these phases belongs to."""
+
+
+def _validate_house_rules(position: Position) -> None:
+    """Phases and stacks that house rules bring ("House rules")."""
+    phase, rules = position.phase, position.rules
+    house_rule = _OF_HOUSE_RULE.get(phase)
+    if house_rule and not getattr(rules, house_rule):
+        raise ValueError(f"phase={phase}: it belongs to the house rule {house_rule}, which is off")
+    top = "" if position.opening else position.top
+    if phase == "swap" and top[1:] != "7":
+        raise ValueError(f"phase=swap with {top} on top: hands are swapped after a 7")
+    if phase == "jump_in":
+        if colour_of(top) is None:
+            raise ValueError(f"phase=jump_in with {top} on top: it takes a coloured card")
+        if top not in position.hands[position.turn]:
+            raise ValueError(f"phase=jump_in: seat {position.turn}, which is asked, holds no {top}")
+    _validate_stack(position, top)
+
+
+def _validate_stack(position: Position, top: str) -> None:
+    """Cards are stacked up under a draw card that somebody may still answer, or be caught for."""
+    phase, rules, stack = position.phase, position.rules, position.stack
+    unit = 4 if top == "W+4" else 2
+    kind = top if top == "W+4" else top[1:]
+    if stack and not (rules.stacking and kind in ("+2", "W+4") and phase in _STACKED_IN):
+        raise ValueError(
+            f"stack={stack} in phase {phase}: it belongs to the house rule stacking, with a draw "
+            f"card on top, in phases {', '.join(_STACKED_IN)}"
+        )
+    if stack % unit:
+        raise ValueError(f"stack={stack} with {top} on top: allowed are multiples of {unit}")
+    if phase != "stack":
+        return
+    if not stack or (top == "W+4" and rules.wild_draw_four == "bluff"):
+        raise ValueError(
+            f"phase=stack with stack={stack} and {top} on top: a draw card that nobody may "
+            "challenge has taken effect"
+        )
+    if not any(card == top or card[1:] == kind for card in position.hands[position.turn]):
+        raise ValueError(f"phase=stack: seat {position.turn}, which is asked, holds no answer")
+
+
+_STACKED_IN = ("catch", "challenge", "jump_in", "stack")
 
 
 def _validate_guilt(position: Position) -> None:
