@@ -11,7 +11,7 @@ from uno_env.determinize import rules_of, sample_tables, true_tables
 from uno_env.game.actions import Action
 from uno_env.game.cards import CARD_BITS, CARD_COLOUR, CARD_KIND, KIND_OF_TEXT, NO_CARD, NUM_KINDS
 from uno_env.game.observation import FULL_SIZE, LAYOUT, OBSERVATION_SIZE, deck_words
-from uno_env.game.rules import PRESETS
+from uno_env.game.rules import HOUSE_RULES, PRESETS
 from uno_env.game.state import Phase
 
 IN_PLAY = {Phase.TURN, Phase.DRAWN, Phase.CATCH, Phase.CHALLENGE, Phase.COLOUR}
@@ -21,8 +21,14 @@ def random_rules(rng):
     def one(*options):
         return options[rng.integers(len(options))]
 
+    players = int(rng.integers(2, 11))
+    house = one(True, False)
     return Rules(
-        num_players=int(rng.integers(2, 11)),
+        num_players=players,
+        **{
+            name: house and (name != "partners" or players == 4) and one(True, False)
+            for name in HOUSE_RULES
+        },
         deck=one("angry_birds", "classic"),
         voluntary_draw=one("always", "without_match"),
         drawn_card=one("optional", "forced"),
@@ -56,7 +62,13 @@ def all_rules():
         Rules.preset(name, num_players=players) for name in PRESETS for players in range(2, 11)
     ]
     rng = np.random.default_rng(8)
-    return [*presets, *(random_rules(rng) for _ in range(25))]
+    house = [
+        Rules(num_players=4, **{name: True}, wild_draw_four=four)
+        for name in HOUSE_RULES
+        for four in ("bluff", "no_matching_colour")
+    ]
+    every = Rules(num_players=4, **dict.fromkeys(HOUSE_RULES, True))
+    return [*presets, *house, every, *(random_rules(rng) for _ in range(30))]
 
 
 def cards_on_the_table(batch):

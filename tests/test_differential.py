@@ -249,13 +249,16 @@ def play_mixed(number: int, rounds: int) -> Counter[str]:
     return Match(random_rules(random.Random(number)), seed=number).play(rounds)
 
 
-def small_table(rng: random.Random, rules: Rules) -> dict[str, Any]:
+def small_table(rng: random.Random, rules: Rules, drawing: float) -> dict[str, Any]:
     """A conformance case with few cards in the hands and hardly any in the piles.
 
-    In a third of them somebody is about to go out on a card that deals others some.
+    In a third of them somebody is about to go out on a card that deals others some; in a part,
+    `drawing`, the hands are full of draw cards.
     """
     cards = whole_deck(rules)
     rng.shuffle(cards)
+    if rng.random() < drawing:
+        cards.sort(key=lambda card: card.endswith(("+2", "+4")))
     turn = rng.randrange(rules.num_players)
     last_card = rng.choice(["R+2", "W+4", "KP", "KP", *[None] * 6])
     pile = rng.choice([0, 5])
@@ -283,11 +286,14 @@ def small_table(rng: random.Random, rules: Rules) -> dict[str, Any]:
 
 
 @functools.cache
-def play_small_table(number: int) -> Counter[str]:
+def play_small_table(number: int, stacked: bool = False) -> Counter[str]:
     """One round from a small table; the random words go on from those of the core's first deal."""
     rng = random.Random(number)
     rules = random_rules(rng, [2, 2, 3, 4, 7, 10])
-    case = small_table(rng, rules)
+    if stacked:
+        four = rng.choice(["bluff", rules.wild_draw_four])
+        rules = Rules.make(rules, stacking=True, wild_draw_four=four, uno_enforcement="caught")
+    case = small_table(rng, rules, drawing=0.9 if stacked else 0.1)
     core = GameBatch(rules, 1, seed=number)
     core.load(0, Position.from_case(case))
     game = ReferenceGame.from_case(case)
@@ -318,6 +324,7 @@ def test_mixed_switches(number: int) -> None:
 def test_small_tables() -> None:
     for number in range(TABLES_SHORT):
         play_small_table(number)
+        play_small_table(number, stacked=True)
 
 
 @pytest.mark.long
@@ -337,6 +344,7 @@ def test_mixed_switches_long(number: int) -> None:
 def test_small_tables_long() -> None:
     for number in range(TABLES_SHORT, TABLES_LONG):
         play_small_table(number)
+        play_small_table(number, stacked=True)
 
 
 EVENTS = (
@@ -373,5 +381,5 @@ def test_everything_happened() -> None:
     for number in range(MIXED_SHORT):
         happened += play_mixed(number, SHORT_ROUNDS)
     for number in range(TABLES_SHORT):
-        happened += play_small_table(number)
+        happened += play_small_table(number) + play_small_table(number, stacked=True)
     assert [event for event in EVENTS if not happened[event]] == []

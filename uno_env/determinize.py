@@ -12,7 +12,8 @@ What the observation does not tell, though the seat may have seen it:
   out rounded down, unless `rules` are given.
 - What the others remember of the observer: which of its cards a King Pig was seen to deal, and
   which colours it drew on. In the tables they remember nothing of it.
-- Where somebody else is asked whether to catch, who: the first it may be, clockwise.
+- Where somebody else is asked whether to catch, who: the first it may be, clockwise. Who is asked
+  whether to jump in is whoever has the card in the table.
 - Whether a Wild Draw 4 that is still open to a challenge was a bluff: its player's sampled cards
   say so. (Who was caught without the call and drew the penalty may hold the colour from there
   alone; that is passed over.)
@@ -26,7 +27,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uno_env.game import legality
-from uno_env.game.cards import CARD_COLOUR, FACE_KIND, NO_CARD, NO_COLOUR, NUM_CARDS, NUM_KINDS
+from uno_env.game.cards import (
+    CARD_COLOUR,
+    FACE_BITS,
+    FACE_KIND,
+    NO_CARD,
+    NO_COLOUR,
+    NUM_CARDS,
+    NUM_KINDS,
+)
 from uno_env.game.checks import whole_number
 from uno_env.game.engine import GameBatch
 from uno_env.game.observation import FULL_SIZE, LAYOUT, OBSERVATION_SIZE
@@ -70,9 +79,22 @@ def _finish(state: State, rng: np.random.Generator) -> GameBatch:
     """Work out what follows from the cards, and seed the streams."""
     state.stream[:] = rng.integers(2**64, size=state.num_games, dtype=np.uint64)
     state.points[:] = 0
+    if state.rules.jump_in:
+        _ask_who_may_jump_in(state)
     batch = GameBatch.from_state(state)
     legality.refresh(state, None)
     return batch
+
+
+def _ask_who_may_jump_in(state: State) -> None:
+    """Where somebody else than seat 0 is asked, it is who holds the like of the top card."""
+    rows = np.flatnonzero((state.phase == Phase.JUMP_IN) & (state.acting != 0))
+    like = FACE_BITS[state.top[rows]][:, None]
+    holds = (state.hands[rows] & like).any(axis=2)
+    holds[:, 0] = False
+    holds[np.arange(len(rows)), state.seats_on_turn(rows)] = False
+    some = holds.any(axis=1)
+    state.acting[rows[some]] = holds[some].argmax(axis=1)
 
 
 def sample_tables(
@@ -99,7 +121,8 @@ def sample_tables(
       hand, it gives way. `no_wilds` says the same of wilds, which no rule makes anybody play: bots
       do not save them, people may.
     - If somebody else has just drawn a card that may be played, has said UNO or has nothing to draw
-      from, a card that may be played is in that hand.
+      from, a card that may be played is in that hand; so is an answer, or the like of the top card,
+      where somebody else is asked for it.
     - With two players the shuffle is exactly uniform over what all this allows, but for hands that
       must hold a playable card. With more, the cards of which most is known are dealt first, which
       is nearly so.

@@ -9,6 +9,7 @@ of a shuffled deck that fit, last those that take any card.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from uno_env.game.cards import (
     CARD_BITS,
     CARD_COLOUR,
     CARD_KIND,
+    FACE_KIND,
     KIND_OF_TEXT,
     NO_CARD,
     NUM_CARDS,
@@ -41,6 +43,17 @@ _BAR_OF_CARD[NO_CARD] = 255
 """The bit of each card's colour, or of wilds, by card; all for `NO_CARD`: (113,)."""
 
 
+class Need(IntEnum):
+    """What an opponent holds for sure."""
+
+    PLAY = 0
+    """A card that may be played on one's turn."""
+    LIKE = 1
+    """The like of the top card, to jump in with."""
+    ANSWER = 2
+    """An answer to the draw card on top."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hidden:
     """What one seat of each of B games knows of hidden cards; P - 1 opponents, by place."""
@@ -59,6 +72,8 @@ class Hidden:
     """(B, P - 1, 4) `LACK_CAP` less the cards each got since it drew on a colour; 0 for never."""
     playable: NDArray[np.intp]
     """(B,) the place of an opponent who holds a card that may be played; 0 for none."""
+    needs: NDArray[np.intp]
+    """(B,) what kind of card that is, as `Need`."""
     has_drawn: NDArray[np.bool_]
     """(B,) whether that is a loose card for sure, the one just drawn."""
     top: NDArray[np.intp]
@@ -220,9 +235,10 @@ def _forced(hidden: Hidden, known: Words, of_table: NDArray[np.intp]) -> NDArray
     cards = np.where(
         (hands[:, None] & CARD_BITS[:NUM_CARDS]).any(axis=2), np.arange(NUM_CARDS), NO_CARD
     )
-    fits = _playable(hidden, cards, hidden.top[of_table[some]])
-    if not hidden.bluff:
-        fits &= CARD_KIND[cards] != _WILD_DRAW_FOUR  # loose cards may bar it
+    fits = _playable(hidden, cards, of_table[some])
+    if not hidden.bluff:  # loose cards may bar it, but as an answer
+        barred = hidden.needs[of_table[some]] == Need.PLAY
+        fits &= (CARD_KIND[cards] != _WILD_DRAW_FOUR) | ~barred[:, None]
     forced[some[fits.any(axis=1)]] = False
     return forced
 
@@ -259,7 +275,7 @@ def _fill(
         slots = in_row[of_table[rows]]
         decks = deck[rows]
         if bar & _PLAYABLE:
-            fits = _playable(hidden, decks, hidden.top[of_table[rows]])
+            fits = _playable(hidden, decks, of_table[rows])
         else:
             fits = _BAR_OF_CARD[decks] & bar == 0
         fits &= fits.cumsum(axis=1) <= slots.sum(axis=1)[:, None]
@@ -285,12 +301,15 @@ def _shuffled_again(deck: NDArray[np.uint8], rng: np.random.Generator) -> NDArra
     return (keys & _CARD).astype(np.uint8)
 
 
-def _playable(hidden: Hidden, cards: NDArray[np.uint8], top: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Which cards (N, L) may be played on the top faces (N,).
+def _playable(
+    hidden: Hidden, cards: NDArray[np.uint8], of_table: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Which cards (N, L) are what is needed in the games (N,).
 
     A Wild Draw 4 that other cards in hand may bar counts only where no card else fits, for then
     nothing bars it.
     """
+    top, needs = hidden.top[of_table], hidden.needs[of_table]
     kinds = CARD_KIND[cards]
     coloured = kinds < WILD_KINDS.start
     fits = coloured & (CARD_COLOUR[cards] == (top // NUM_SYMBOLS)[:, None])
@@ -299,4 +318,11 @@ def _playable(hidden: Hidden, cards: NDArray[np.uint8], top: NDArray[np.intp]) -
     if not hidden.bluff:
         four = kinds == _WILD_DRAW_FOUR
         fits &= ~four | ~(fits & ~four).any(axis=1, keepdims=True)
+    if needs.any():
+        like = FACE_KIND[top]
+        is_like = kinds == like[:, None]
+        symbol = np.where(like < WILD_KINDS.start, like % NUM_COLOURED_SYMBOLS, -1)
+        answers = is_like | (coloured & (kinds % NUM_COLOURED_SYMBOLS == symbol[:, None]))
+        fits = np.where((needs == Need.LIKE)[:, None], is_like, fits)
+        fits = np.where((needs == Need.ANSWER)[:, None], answers, fits)
     return fits

@@ -27,9 +27,9 @@ from uno_env.game.observation import (
     SWITCH_PLACES,
     constant_part,
 )
-from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules, interned
+from uno_env.game.rules import HOUSE_RULES, MAX_PLAYERS, MIN_PLAYERS, Rules, interned
 from uno_env.game.state import LACK_CAP, NO_SEAT, Phase, State
-from uno_env.hidden import Hidden
+from uno_env.hidden import Hidden, Need
 
 KIND_OF_FACE = np.eye(NUM_KINDS, dtype=np.uint8)[FACE_KIND]
 """(64, 55) which kind each face is of."""
@@ -80,6 +80,8 @@ def _rules_of(features: bytes) -> Rules:
             wild_points=POINTS_UNIT * says("wild_points_in_fives"),
             scoring="lowest" if says("scoring_lowest") else "winner",
             target=DIGIT * high + low,
+            partners=bool(row[LAYOUT["partners"].start]),
+            **{name: bool(says(name)) for name in HOUSE_RULES if name != "partners"},
         )
     except ValueError as error:
         raise ValueError(f"the observation tells of no rules: {error}") from None
@@ -89,6 +91,13 @@ def _rules_of(features: bytes) -> Rules:
 
 
 _DRAW_FOURS = ("no_matching_colour", "no_matching_card", "bluff")
+
+
+_PHASES_OF_HOUSE_RULES = {
+    Phase.SWAP: "seven_zero",
+    Phase.JUMP_IN: "jump_in",
+    Phase.STACK: "stacking",
+}
 
 
 # ---------------------------------------------------------------------- what the seat sees
@@ -137,6 +146,15 @@ class Seen:
         if over.any():
             raise ValueError(
                 f"row {int(over.argmax())} is of a round that is over: allowed are those in play"
+            )
+        strange = np.zeros(len(rows), np.bool_)
+        for phase, house_rule in _PHASES_OF_HOUSE_RULES.items():
+            if not getattr(rules, house_rule):
+                strange |= rows[:, LAYOUT["phase"]][:, phase] != 0
+        if strange.any():
+            raise ValueError(
+                f"row {int(strange.argmax())} is no observation: its phase belongs to a house rule "
+                "that is off"
             )
         beyond = seen.on_turn >= rules.num_players
         if beyond.any():
@@ -194,12 +212,24 @@ class Seen:
         players, on_turn = self.rules.num_players, self.on_turn
         phase, clockwise = self.phase, self["clockwise"][:, 0] != 0
         left = np.where(clockwise, on_turn + 1, on_turn - 1) % players
-        # The observer at the player's left is known not to be asked.
-        beyond = np.where(clockwise, left + 1, left - 1) % players
+        # The observer at the player's left is known not to be asked; nor is a partner.
+        step = 2 if self.rules.partners else 1
+        beyond = np.where(clockwise, left + step, left - step) % players
         asked = np.where(left == 0, beyond, left)
         other = np.where(phase == Phase.CATCH, asked, on_turn)
         other = np.where(phase == Phase.CHALLENGE, (on_turn + 1) % players, other)
+        jumps = (phase == Phase.JUMP_IN) & (self["to_act"][:, 0] == 0)
+        if jumps.any():
+            other = np.where(jumps, self._may_jump_in(), other)
         return np.where(self["to_act"][:, 0] != 0, 0, other)
+
+    def _may_jump_in(self) -> NDArray[np.intp]:
+        """(B,) the first place but the observer's and the player's with a card not known."""
+        by_place = self["known_colours"].reshape(len(self.rows), MAX_PLAYERS - 1, -1)
+        known = by_place.sum(axis=2)[:, : self.rules.num_players - 1]
+        others = self.sizes[:, 1:] > known
+        others[np.arange(len(others)), np.maximum(self.on_turn, 1) - 1] &= self.on_turn == 0
+        return others.argmax(axis=1) + 1
 
     def state(self) -> State:
         """B games with all that is public; hands, draw piles and chance are still to come."""
@@ -215,6 +245,7 @@ class Seen:
         state.acting[:] = self.seats[every, self.acting()]
         state.phase[:] = self.phase
         state.said[:] = self["said"][:, 0]
+        state.stack[:] = self["stack"][:, 0]
         before = self["colour_before"]
         state.colour_before[:] = np.where(before.any(axis=1), before.argmax(axis=1), NO_COLOUR)
         state.dealer[:] = 0
@@ -225,6 +256,17 @@ class Seen:
         own = np.full((number, 1, len(_COLOURS)), LACK_CAP, np.uint8)
         state.lack[:] = self.by_seat(np.concatenate([own, lack], axis=1))
         return state
+
+    def _needs(self) -> NDArray[np.intp]:
+        """(B,) which card who is to act holds for sure, as `Need`, where house rules ask somebody.
+
+        Of a Wild Draw 4 that may be challenged: where UNO was said before an answer to it.
+        """
+        phase = self.phase
+        stack = phase == Phase.STACK
+        stack |= (phase == Phase.CHALLENGE) & (self["said"][:, 0] != 0) & self.rules.stacking
+        needs = np.where(stack, int(Need.ANSWER), int(Need.PLAY))
+        return np.where(phase == Phase.JUMP_IN, int(Need.LIKE), needs)
 
     def hidden(self, *, no_wilds: bool) -> Hidden:
         """What is to be filled in."""
@@ -237,6 +279,10 @@ class Seen:
         nothing_to_draw = self["pile"][:, 0] + self["discards"][:, 0] <= 1
         can_play = (self.phase == Phase.TURN) & (nothing_to_draw | (self["said"][:, 0] != 0))
         playable = others_act & (has_drawn | can_play)
+        needs = np.zeros(len(self.rows), np.intp)
+        if self.rules.house_rules:
+            needs = self._needs()
+            playable |= others_act & (needs != Need.PLAY)
         return Hidden(
             known=copies(known, self.hand + self.discard),
             loose=copies(self.unseen - known, self.hand + self.discard + known),
@@ -244,7 +290,8 @@ class Seen:
             pile=self["pile"][:, 0].astype(np.intp),
             known_colours=by_colour[:, : players - 1].astype(np.intp),
             lack=self["lack"].reshape(len(self.rows), MAX_PLAYERS - 1, -1)[:, : players - 1],
-            playable=np.where(playable, self.on_turn, 0),
+            playable=np.where(playable, self.acting(), 0),
+            needs=needs,
             has_drawn=has_drawn,
             top=self.top,
             bluff=self.rules.wild_draw_four == "bluff",
