@@ -90,7 +90,7 @@ def _ask_who_may_jump_in(state: State) -> None:
     """Where somebody else than seat 0 is asked, it is who holds the like of the top card."""
     rows = np.flatnonzero((state.phase == Phase.JUMP_IN) & (state.acting != 0))
     like = FACE_BITS[state.top[rows]][:, None]
-    holds = (state.hands[rows] & like).any(axis=2)
+    holds: NDArray[np.bool_] = np.any(state.hands[rows] & like, axis=2)
     holds[:, 0] = False
     holds[np.arange(len(rows)), state.seats_on_turn(rows)] = False
     some = holds.any(axis=1)

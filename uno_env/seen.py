@@ -27,7 +27,7 @@ from uno_env.game.observation import (
     SWITCH_PLACES,
     constant_part,
 )
-from uno_env.game.rules import HOUSE_RULES, MAX_PLAYERS, MIN_PLAYERS, Rules, interned
+from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules, interned
 from uno_env.game.state import LACK_CAP, NO_SEAT, Phase, State
 from uno_env.hidden import Hidden, Need
 
@@ -80,8 +80,11 @@ def _rules_of(features: bytes) -> Rules:
             wild_points=POINTS_UNIT * says("wild_points_in_fives"),
             scoring="lowest" if says("scoring_lowest") else "winner",
             target=DIGIT * high + low,
+            stacking=bool(says("stacking")),
+            seven_zero=bool(says("seven_zero")),
+            jump_in=bool(says("jump_in")),
+            draw_to_match=bool(says("draw_to_match")),
             partners=bool(row[LAYOUT["partners"].start]),
-            **{name: bool(says(name)) for name in HOUSE_RULES if name != "partners"},
         )
     except ValueError as error:
         raise ValueError(f"the observation tells of no rules: {error}") from None

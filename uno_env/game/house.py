@@ -126,9 +126,10 @@ def _stack(state: State, rows: Rows, due: Due) -> None:
     """
     symbols = state.top[rows] % NUM_SYMBOLS
     number = DRAWN_FOR.take(symbols)
-    rows, symbols, number = (array[number > 0] for array in (rows, symbols, number))
-    if not rows.size:
+    hits = (number > 0).nonzero()[0]
+    if not hits.size:
         return
+    rows, symbols, number = rows[hits], symbols[hits], number[hits]
     state.stack[rows] += number
     victims = state.next_seats(rows)
     held = take_sets(state.flat_hands, state.at_seat(rows, victims))
