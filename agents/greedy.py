@@ -16,6 +16,7 @@ from uno_env.game.cards import (
 )
 from uno_env.game.observation import LAYOUT, POINTS_UNIT, SWITCH_PLACES
 from uno_env.legal_actions import LegalActions
+from uno_env.rules_of_thumb import narrow, unlike
 
 _FIRST, _NEVER, _PLAY = 10_000, -10_000, 100
 _WILD_ORDER = {Symbol.WILD_DRAW_FOUR: 3, Symbol.WILD: 2, Symbol.KING_PIG: 1}
@@ -52,6 +53,8 @@ class GreedyAgent(Agent):
     - It challenges every Wild Draw 4: that costs two cards more if it is wrong, but saves four and
       the turn if it is right.
 
+    Under house rules it follows `uno_env.rules_of_thumb`.
+
     It leaves nothing to chance: what it sees decides what it does.
     """
 
@@ -65,6 +68,7 @@ class GreedyAgent(Agent):
     ) -> NDArray[np.intp]:
         """See `Agent.act`."""
         self.check_input(observation, mask)
+        mask = narrow(observation, mask)
         legal = LegalActions.of(mask)
         action_points = observation[:, SWITCH_PLACES["action_points_in_fives"]]
         actions = legal.best(_VALUES[action_points[legal.rows], legal.actions])
@@ -94,7 +98,7 @@ class GreedyAgent(Agent):
         by_colour = liked[:, :NUM_FACES].reshape(-1, NUM_COLOURS, NUM_SYMBOLS)
         by_colour[:, :, NUM_COLOURED_SYMBOLS:] += held[:, :, None]
         liked[:, Action.COLOUR : Action.COLOUR + NUM_COLOURS] += held
-        return liked
+        return unlike(liked, observation, mask)
 
 
 def _held_by_colour(observation: NDArray[np.uint8]) -> NDArray[np.int8]:

@@ -11,7 +11,7 @@ from uno_env.legal_actions import LegalActions
 
 
 class KeenAgent(Agent):
-    """Random, but draws or keeps only when nothing can be played, says UNO and catches.
+    """Random, but draws, keeps or passes only when nothing can be played, says UNO and catches.
 
     Everything else, be it the card, the colour or a challenge, it chooses uniformly.
     """
@@ -33,6 +33,8 @@ class KeenAgent(Agent):
         wanted = mask.copy()
         wanted[:, Action.DRAW] &= idle_only
         wanted[:, Action.KEEP] &= idle_only
+        wanted[:, Action.LET_GO] &= idle_only
+        wanted[:, Action.ACCEPT] &= idle_only
         actions = LegalActions.of(wanted).uniform(rng)
         actions[says] = Action.UNO
         actions[catches] = Action.CATCH

@@ -15,6 +15,7 @@ from uno_env.game.cards import NUM_COLOURS, NUM_FACES
 from uno_env.game.observation import LAYOUT
 from uno_env.game.rules import MIN_PLAYERS
 from uno_env.legal_actions import LegalActions
+from uno_env.rules_of_thumb import narrow, unlike
 from uno_env.sight import Floats, Sight
 
 Weights = Mapping[str, tuple[float, float]]
@@ -37,7 +38,8 @@ class ScoringAgent(Agent):
     """Takes the action with the highest score, among equals the first of the action layout.
 
     It draws only when nothing can be played, always says UNO, always catches, and names for an
-    opening wild the colour it holds most of. It leaves nothing to chance.
+    opening wild the colour it holds most of. Under house rules it follows
+    `uno_env.rules_of_thumb`. It leaves nothing to chance.
 
     Args:
         weights: others than those of the bot, (2, K) in the order of `uno_env.features.NAMES`: at a
@@ -70,7 +72,7 @@ class ScoringAgent(Agent):
         """See `Agent.act`."""
         self.check_input(observation, mask)
         actions = np.empty(len(observation), np.intp)
-        for rows, legal, scores in self._scored(observation, mask):
+        for rows, legal, scores in self._scored(observation, narrow(observation, mask)):
             actions[rows] = legal.highest(scores)
         return actions
 
@@ -82,7 +84,7 @@ class ScoringAgent(Agent):
         liked = np.full(mask.shape, -np.inf, np.float32)
         for rows, legal, scores in self._scored(observation, mask):
             liked[rows[legal.rows], legal.actions] = scores
-        return liked
+        return unlike(liked, observation, mask)
 
     def _scored(
         self, observation: NDArray[np.uint8], mask: NDArray[np.bool_]

@@ -9,6 +9,7 @@ from test_batch import some_legal
 from uno_env import ACTIONS, GameBatch, Rules
 from uno_env.game import few
 from uno_env.game.engine import FEW_TO_STEP
+from uno_env.game.rules import HOUSE_RULES
 
 GAMES = FEW_TO_STEP + 4
 TABLES = [
@@ -19,6 +20,8 @@ TABLES = [
                  uno_enforcement="automatic", king_pig_recipients="opponents"),
     Rules.preset("angry_birds", num_players=3, drawn_card="forced", last_card_draws=False,
                  wild_draw_four="no_matching_card"),
+    Rules.preset("official", num_players=4, **dict.fromkeys(HOUSE_RULES, True)),
+    Rules.preset("angry_birds", num_players=3, stacking=True),
 ]  # fmt: skip
 
 

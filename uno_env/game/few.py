@@ -4,8 +4,8 @@ Numpy takes as long for one game as for a hundred. `GameBatch` therefore comes h
 `FEW_TO_STEP` games, for what happens at most steps: cards laid and drawn, UNO said, a drawn card
 kept, King Pigs. `step` looks first and writes only when it knows that the step is one of these.
 Otherwise nothing has changed and the game is left to `play`, which knows all the rules: a missing
-UNO, catches, challenges, the opening colour, reshuffles, a last card. Each function names the one
-it repeats. Tests hold the two to the same states and observations, bit for bit.
+UNO, catches, challenges, the opening colour, reshuffles, a last card, house rules. Each function
+names the one it repeats. Tests hold the two to the same states and observations, bit for bit.
 
 `array.item(i)` reads an element, by its place in the flattened array, as a Python number, two
 or three times as fast as by its indices.
@@ -319,7 +319,7 @@ _KNOWN_COLOURS, _LACK, _HAND_SIZES, _ONE_CARD, _TWO_CARDS, _SCORES_HIGH, _SCORES
         *("scores_high", "scores_low"),
     )
 )
-_PILE, _DISCARDS = LAYOUT["pile"].start, LAYOUT["discards"].start
+_PILE, _DISCARDS, _STACK = (LAYOUT[name].start for name in ("pile", "discards", "stack"))
 _COLOUR_BEFORE = LAYOUT["colour_before"]
 
 
@@ -359,6 +359,8 @@ def observe(state: State, game: int, seat: int) -> NDArray[np.uint8]:
     if rules.wild_draw_four == "bluff":
         out[_COLOUR_BEFORE] = _COLOUR_ROWS[state.colour_before.item(game)]
     out[observation.VIEW_COLUMNS] = tables.view_rows[view]
+    if rules.stacking:
+        out[_STACK] = state.stack.item(game)
 
     lack = state.lack[game].tobytes().translate(_LACKS)
     scores = state.scores[game].tolist()

@@ -1,7 +1,8 @@
 """Trained policies that ship with the package, and the player that picks the right one.
 
 Each policy file has a card of the same name, ``.md``: how it was trained and what it was measured
-to win. They were trained under presets; under other rules the one of the most similar preset plays.
+to win. They were trained under presets; under other rules the one of the most similar preset plays,
+under house rules with the help of `uno_env.rules_of_thumb`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from uno_env.game.observation import SWITCH_PLACES
 from uno_env.policy import SUFFIX, Policy, check_temperature
+from uno_env.rules_of_thumb import narrow, unlike
 
 FILES = {
     "angry_birds": "angry_birds",
@@ -60,6 +62,7 @@ class TrainedPlayer:
         rng: np.random.Generator,
     ) -> NDArray[np.intp]:
         """Choose for B games of any rules; see `Policy.act`."""
+        mask = narrow(observation, mask)
         actions = np.empty(len(observation), np.intp)
         for policy, rows in _by_policy(observation):
             actions[rows] = policy.act(observation[rows], mask[rows], rng, self.temperature)
@@ -72,7 +75,7 @@ class TrainedPlayer:
         liked = np.empty(mask.shape, np.float32)
         for policy, rows in _by_policy(observation):
             liked[rows] = policy.logits(observation[rows], mask[rows])
-        return liked
+        return unlike(liked, observation, mask)
 
 
 def _by_policy(observation: NDArray[np.uint8]) -> list[tuple[Policy, NDArray[np.intp]]]:
