@@ -54,7 +54,7 @@ def whole_number(
             error = beyond
     limits = f"from {low}" if high is None else f"from {low} to {high}"
     owner = f" of {of}" if of else ""
-    raise error(f"{name}={value!r}{owner}: allowed is a whole number {limits}")
+    raise error(f"{name}={value!r}{owner}: allowed is a whole number {limits}{note}")
 
 
 def whole_numbers(
@@ -89,7 +89,7 @@ def whole_numbers(
     return array.astype(dtype)
 
 
-def one_of(name: str, value: Any, *allowed: Any) -> Any:
+def one_of(name: str, value: Any, *allowed: Any, note: str = "") -> Any:
     """The one of the values allowed that equals `value` and is of its type.
 
     Raises:
@@ -101,4 +101,4 @@ def one_of(name: str, value: Any, *allowed: Any) -> Any:
         alike = isinstance(plain, bool) == isinstance(option, bool)
         if alike and isinstance(plain, type(option)) and plain == option:
             return option
-    raise ValueError(f"{name}={value!r}: allowed is {' or '.join(map(repr, allowed))}")
+    raise ValueError(f"{name}={value!r}: allowed is {' or '.join(map(repr, allowed))}{note}")
