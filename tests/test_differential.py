@@ -207,6 +207,7 @@ SHORT_ROUNDS = 3
 LONG_ROUNDS = 400
 MIXED_SHORT = 20
 MIXED_LONG = 200
+MIXED_LONG_ROUNDS = 60
 TABLES_SHORT = 100
 TABLES_LONG = 5000
 
@@ -337,7 +338,7 @@ def test_preset_long(preset: str, num_players: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("number", range(MIXED_SHORT, MIXED_LONG))
 def test_mixed_switches_long(number: int) -> None:
-    play_mixed(number, SHORT_ROUNDS)
+    play_mixed(number, MIXED_LONG_ROUNDS)
 
 
 @pytest.mark.long
