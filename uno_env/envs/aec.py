@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv  # type: ignore[import-untyped]
 from pettingzoo.utils.env_logger import EnvLogger  # type: ignore[import-untyped]
 
-from uno_env.game import scoring
+from uno_env.game import dealing, scoring
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.cards import NUM_KINDS
 from uno_env.game.checks import MAX_SEED, one_of, whole_number
@@ -39,6 +39,7 @@ from uno_env.game.engine import GameBatch
 from uno_env.game.observation import FULL_SIZE, HIGH, OBSERVATION_SIZE
 from uno_env.game.position import Position
 from uno_env.game.rules import MAX_CYCLES, Rules
+from uno_env.records import Record, Recorder
 from uno_env.render import ansi
 
 Observation: TypeAlias = dict[str, NDArray[Any]]
@@ -49,7 +50,7 @@ ILLEGAL_REWARD = -1.0
 
 _AFTER_RESET = frozenset(
     (
-        *("agents", "num_agents", "agent_selection", "position"),
+        *("agents", "num_agents", "agent_selection", "position", "record"),
         *("rewards", "terminations", "truncations", "infos"),
     )
 )
@@ -184,6 +185,16 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
             raise AttributeError("position cannot be accessed before reset")
         return self._batch.position(0)
 
+    @property
+    def record(self) -> Record:
+        """What was played since the reset, to write to a file and to play again.
+
+        Like the attributes it is missing before a reset.
+        """
+        if not self._has_reset:
+            raise AttributeError("record cannot be accessed before reset")
+        return self._recorder.record
+
     def render(self) -> str | None:
         """The table as text: returned in mode ``"ansi"``, printed in mode ``"human"``.
 
@@ -247,9 +258,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
         batch = self._batch
         if position is not None:
             _load(batch.copy(), position)  # where it fails, the game goes on as it was
+        began = dealing.seed_of_stream(int(batch.state.stream[0])) if seed is None else seed
         batch.reset(seeds=None if seed is None else [seed])
         if position is not None:
             _load(batch, position)
+        self._recorder = Recorder(batch, began, self.possible_agents, position)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -304,6 +317,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
         """A legal action, and what it brings to an end."""
         batch = self._batch
         self._last_action = (batch.player_one(0), action)
+        self._recorder.decide(*self._last_action)
         self._decisions += 1
         # Most steps are quick, and win no round.
         win_rewards = None
@@ -320,6 +334,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
 
     def _end_round(self, win_rewards: NDArray[np.float32]) -> None:
         """A round is over; a game may go on with the next one."""
+        self._recorder.end_round(self._batch)
         self._reward_round(win_rewards)
         if not self._whole_game or self._batch.game_over[0]:
             self._end(terminated=True)

@@ -48,6 +48,7 @@ _CARD_IN_KEY = np.uint32(127)
 _CARDS = np.arange(NUM_CARDS, dtype=np.uint32)
 _STEPS = np.arange(1, NUM_CARDS + 1, dtype=np.uint64) * GAMMA
 _HALF_WORD = np.uint64(32)
+_WORD = 2**64
 _USUAL_RUN = 32
 """Cards of a King Pig that are looked at first: in 9,999 of 10,000 cases enough."""
 _PLACE_VALUES = np.array([1000, 100, 10, 1])
@@ -67,6 +68,18 @@ def mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     words *= np.uint64(0x94D049BB133111EB)
     words ^= words >> np.uint64(31)
     return words
+
+
+def seed_of_stream(stream: int) -> int:
+    """The seed from which a random stream starts in this state: `mix` the other way round."""
+    word = _unshift(stream, 31) * pow(0x94D049BB133111EB, -1, _WORD) % _WORD
+    word = _unshift(word, 27) * pow(0xBF58476D1CE4E5B9, -1, _WORD) % _WORD
+    return _unshift(word, 30)
+
+
+def _unshift(word: int, by: int) -> int:
+    """Undo ``word ^= word >> by``, for a shift by more than 21 bits."""
+    return word ^ word >> by ^ word >> 2 * by
 
 
 def seed_streams(state: State, rows: Rows, seeds: NDArray[np.uint64]) -> None:
