@@ -307,7 +307,9 @@ def play_small_table(number: int, stacked: bool = False) -> Counter[str]:
         if game.phase == "over" or len(record) == MOST_ACTIONS_PER_TABLE:
             return game.happened
         record.append(styles[game.player](rng, game.legal))
+        before = game.phase
         game.step(record[-1])
+        game.happened[f"{before} to {game.phase}"] += 1
         core.step(np.array([ACTIONS.index(record[-1])]))
 
 
