@@ -245,11 +245,10 @@ def _table_of_baselines(path: Path, arguments: Arguments) -> str:
     """The policy against the baselines, for each kind of table."""
     print(f"\nThe policy is in {path}. Share of rounds won against the baselines:\n")
     agent = PolicyAgent.load(path)
+    deals, jobs = arguments.benchmark_deals, os.cpu_count() or 1
     return "\n\n".join(
-        format_table(
-            benchmark(agent, rules=rules, deals=arguments.benchmark_deals, jobs=os.cpu_count() or 1)
-        )
-        for rules in arguments.kinds_of_tables()
+        f"{kind}\n\n{format_table(benchmark(agent, rules=rules, deals=deals, jobs=jobs))}"
+        for kind, rules in arguments.named_kinds().items()
     )
 
 
