@@ -2,10 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 
-from uno_env import Position, env
+from uno_env import GameBatch, Position, Rules, env
 from uno_env.game.actions import ACTIONS, parse_action
+from uno_env.game.state import Phase
 from uno_env.render.ansi import render
 
 CHALLENGE = Position.from_case(
@@ -155,3 +157,41 @@ def test_without_a_render_mode_there_is_a_hint():
     silent.reset()
     with pytest.warns(UserWarning, match="render_mode"):
         assert silent.render() is None
+
+
+HOUSE = "classic stacking=True seven_zero=True jump_in=True"
+
+
+def tables_by_phase(rules: str, players: int) -> dict[str, Position]:
+    """A reached table of each phase that random play meets."""
+    batch = GameBatch(Rules.make(rules, num_players=players), 64, seed=3)
+    rng = np.random.default_rng(3)
+    met: dict[str, Position] = {}
+    for _ in range(400):
+        for game, phase in enumerate(batch.state.phase):
+            if Phase(phase).name.lower() not in met:
+                met[Phase(phase).name.lower()] = batch.position(game)
+        scores = np.where(batch.legal, rng.random(batch.legal.shape), -1)
+        batch.step(scores.argmax(axis=1))
+    return met
+
+
+@pytest.mark.parametrize("rules", ["angry_birds", "official", HOUSE])
+def test_every_phase_is_put_into_words(rules):
+    """With house rules, too: the seat to act and what it is asked stand in the last line."""
+    met = tables_by_phase(rules, 4)
+    wanted = {"turn", "drawn", "colour"} | (
+        {"swap", "jump_in", "stack"} if rules == HOUSE else set()
+    )
+    assert wanted <= set(met)
+    asked = {
+        phase: render(position, colour=False).splitlines()[-1].split(" ", 1)[1]
+        for phase, position in met.items()
+        if not position.over
+    }
+    assert len({text.split(",")[0] for text in asked.values()}) == len(asked)
+
+
+def test_a_swap_names_the_other():
+    text = render(CHALLENGE, last=(2, parse_action("swap:2")), colour=False)
+    assert "player_2 swapped hands with player_1" in text

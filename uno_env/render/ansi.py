@@ -19,9 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uno_env.game.actions import ACTIONS, NUM_ACTIONS, Action
-from uno_env.game.cards import NUM_FACES
 from uno_env.game.position import Position
+from uno_env.render.words import name_seats, what_happened, what_is_next
 
 _RESET = "\x1b[0m"
 _BOLD = "\x1b[1m"
@@ -29,23 +28,6 @@ _DIM = "\x1b[2m"
 _PAINT = {"R": "\x1b[97;41m", "Y": "\x1b[30;43m", "G": "\x1b[30;42m", "B": "\x1b[97;44m"}
 """Dark or light letters on the colour, whichever can be read."""
 _PAINT_WILD = "\x1b[7m"
-
-_DECISIONS = {
-    "turn": "to act",
-    "drawn": "may play the card just drawn, {drawn}",
-    "catch": "may catch {player}, who did not say UNO",
-    "challenge": "may challenge the Wild Draw 4 of {player}",
-    "colour": "to name the colour",
-}
-_SAID = {
-    Action.DRAW: "drew",
-    Action.KEEP: "kept the card drawn",
-    Action.UNO: "said UNO",
-    Action.CATCH: "caught the player",
-    Action.LET_GO: "let the player go",
-    Action.CHALLENGE: "challenged",
-    Action.ACCEPT: "accepted",
-}
 
 
 def render(
@@ -69,13 +51,8 @@ def render(
         ValueError: not one name per seat, or `last` is no seat with an action.
     """
     brush = _Brush(colour)
-    players = position.rules.num_players
-    called = [f"player_{seat}" for seat in range(players)] if names is None else list(names)
-    if len(called) != players:
-        raise ValueError(f"names={names!r}: allowed is one for each of the {players} players")
-    events = [_outcome(position, called)]
-    if last is not None:
-        events.insert(0, _what_happened(last, called))
+    called = name_seats(position, names)
+    events = [what_happened(last, called), what_is_next(position, called)]
     return "\n".join(
         [
             f"{brush.bold('UNO')}  {position.rules}",
@@ -83,7 +60,7 @@ def render(
             "",
             *_seats(position, called, brush, dealer),
             "",
-            "; ".join(events),
+            "; ".join(filter(None, events)),
         ]
     )
 
@@ -127,42 +104,6 @@ def _seats(position: Position, called: list[str], brush: _Brush, dealer: bool) -
         )
         lines.append(line.rstrip())
     return lines
-
-
-def _outcome(position: Position, called: list[str]) -> str:
-    """Who is to decide what, or how the round ended."""
-    if not position.over:
-        what = _DECISIONS[position.phase]
-        what = what.format(drawn=position.drawn, player=called[position.on_turn])
-        return f"{called[position.turn]} {what}"
-    if position.winner is None:
-        return "the round is blocked"
-    end = f"{called[position.winner]} wins the round"
-    if gained := ", ".join(
-        f"{called[seat]} +{points}" for seat, points in enumerate(position.points) if points
-    ):
-        end = f"{end} ({gained} points)"
-    if champions := [called[seat] for seat in position.game_winners]:
-        verb = "wins" if len(champions) == 1 else "win"
-        end = f"{end}; {' and '.join(champions)} {verb} the game"
-    return end
-
-
-def _what_happened(last: tuple[int, int], called: list[str]) -> str:
-    seat, action = last
-    if not (0 <= seat < len(called) and 0 <= action < NUM_ACTIONS):
-        raise ValueError(
-            f"last={last!r}: allowed is a seat, 0 to {len(called) - 1}, with an action, 0 to "
-            f"{NUM_ACTIONS - 1}"
-        )
-    text = ACTIONS[action]
-    if action < NUM_FACES:
-        return f"{called[seat]} played {text}"
-    if action >= Action.SWAP:
-        return f"{called[seat]} swapped hands, {text}"
-    if action >= Action.COLOUR:
-        return f"{called[seat]} named the {text.replace(':', ' ')}"
-    return f"{called[seat]} {_SAID[Action(action)]}"
 
 
 class _Brush:
