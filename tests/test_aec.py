@@ -75,7 +75,8 @@ def test_pettingzoo_seeds(preset, players):
 
 
 @every_table
-def test_pettingzoo_render(preset, players, capsys):
+def test_pettingzoo_render(preset, players, monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     render_test(lambda **mode: uno_env.env(preset, num_players=players, **mode))
 
 

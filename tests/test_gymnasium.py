@@ -423,7 +423,7 @@ def test_steps_want_a_reset():
         ({"seat": 1.0}, TypeError, "seat=1.0"),
         ({"max_cycles": 0}, ValueError, "max_cycles=0.*from 1, or None"),
         ({"reward": "score"}, ValueError, "reward='score'.*'win' or 'points'"),
-        ({"render_mode": "human"}, ValueError, "render_mode='human'"),
+        ({"render_mode": "rgb"}, ValueError, "render_mode='rgb'"),
         ({"num_players": 11}, ValueError, "11"),
         ({"preset": "classic", "rules": "official"}, TypeError, "preset 'classic'"),
         ({"preset": "classic", "rules": {"preset": "official"}}, ValueError, "of that preset"),

@@ -2,12 +2,11 @@
 
 import re
 
-import numpy as np
 import pytest
+from met import HOUSE, tables_by_phase
 
-from uno_env import GameBatch, Position, Rules, env
+from uno_env import Position, env
 from uno_env.game.actions import ACTIONS, parse_action
-from uno_env.game.state import Phase
 from uno_env.render.ansi import render
 
 CHALLENGE = Position.from_case(
@@ -141,39 +140,11 @@ def test_the_environment_returns_the_table():
     assert ansi.render() != before
 
 
-def test_the_environment_prints_every_step(capsys):
-    human = env(render_mode="human")
-    human.reset(seed=0)
-    printed = capsys.readouterr().out
-    assert printed == render(human.position, colour=False) + "\n\n"
-    human.step(int(human.infos[human.agent_selection]["action_mask"].argmax()))
-    assert capsys.readouterr().out.count("UNO  angry_birds") == 1
-    assert human.render() is None
-    assert capsys.readouterr().out.count("UNO  angry_birds") == 1
-
-
 def test_without_a_render_mode_there_is_a_hint():
     silent = env()
     silent.reset()
     with pytest.warns(UserWarning, match="render_mode"):
         assert silent.render() is None
-
-
-HOUSE = "classic stacking=True seven_zero=True jump_in=True"
-
-
-def tables_by_phase(rules: str, players: int) -> dict[str, Position]:
-    """A reached table of each phase that random play meets."""
-    batch = GameBatch(Rules.make(rules, num_players=players), 64, seed=3)
-    rng = np.random.default_rng(3)
-    met: dict[str, Position] = {}
-    for _ in range(400):
-        for game, phase in enumerate(batch.state.phase):
-            if Phase(phase).name.lower() not in met:
-                met[Phase(phase).name.lower()] = batch.position(game)
-        scores = np.where(batch.legal, rng.random(batch.legal.shape), -1)
-        batch.step(scores.argmax(axis=1))
-    return met
 
 
 @pytest.mark.parametrize("rules", ["angry_birds", "official", HOUSE])

@@ -20,11 +20,9 @@ of range is a `ValueError` or `TypeError` that names it, where theirs is a bare 
 from __future__ import annotations
 
 import secrets
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Never, TypeAlias
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
@@ -40,7 +38,7 @@ from uno_env.game.observation import FULL_SIZE, HIGH, OBSERVATION_SIZE
 from uno_env.game.position import Position
 from uno_env.game.rules import MAX_CYCLES, Rules
 from uno_env.records import Record, Recorder
-from uno_env.render import ansi
+from uno_env.render.modes import FPS, RENDER_MODES, Frame, Renderer
 
 Observation: TypeAlias = dict[str, NDArray[Any]]
 """`observation` (F,) uint8 and `action_mask` (84,) int8."""
@@ -83,19 +81,21 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
         reward: ``"win"`` or ``"points"``.
         max_cycles: decisions in a round after which all agents are truncated, without a result;
             None for no cap.
-        render_mode: ``"ansi"``: `render` returns a string; ``"human"``: prints it, after every
-            step; None.
+        render_mode: what `render` gives: ``"ansi"`` text, ``"svg"`` the text of a picture,
+            ``"rgb_array"`` its pixels, (640, 960, 3) uint8; ``"human"`` shows every step in a
+            window; None. The hand of the seat to act is open.
 
     Raises:
         ValueError: an argument with a value that is not allowed.
         TypeError: an argument of the wrong type, or one that does not exist.
+        gymnasium.error.DependencyNotInstalled: a render mode that needs pygame-ce, missing.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  (declared so by AECEnv)
         "name": "uno_v0",
-        "render_modes": ["human", "ansi"],
+        "render_modes": list(RENDER_MODES),
         "is_parallelizable": False,
-        "render_fps": 2,
+        "render_fps": FPS,
     }
 
     def __init__(
@@ -121,7 +121,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
         self._whole_game = one_of("episode", episode, "round", "game") == "game"
         self._rewards_points = one_of("reward", reward, "win", "points") == "points"
         self._max_cycles = _whole_number_or_none("max_cycles", max_cycles, 1)
-        self.render_mode = one_of("render_mode", render_mode, None, *self.metadata["render_modes"])
+        self.render_mode = one_of("render_mode", render_mode, None, *RENDER_MODES)
+        self._renderer = Renderer(self.render_mode)
 
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -195,25 +196,19 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (PettingZoo's name f
             raise AttributeError("record cannot be accessed before reset")
         return self._recorder.record
 
-    def render(self) -> str | None:
-        """The table as text: returned in mode ``"ansi"``, printed in mode ``"human"``.
+    def render(self) -> Frame:
+        """The table as the render mode has it; None in mode ``"human"``, which has a window.
 
         Raises:
             AssertionError: before the first reset.
         """
         if not self._has_reset:
             EnvLogger.error_render_before_reset()
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() has nothing to do: make the env with a render_mode")
-            return None
-        if self.render_mode == "ansi":
-            return ansi.render(self.position, last=self._last_action)
-        colour = sys.stdout.isatty()
-        print(ansi.render(self.position, last=self._last_action, colour=colour), end="\n\n")
-        return None
+        return self._renderer.render(self.position, last=self._last_action)
 
     def close(self) -> None:
-        """There is nothing to release."""
+        """Close the window, if there is one."""
+        self._renderer.close()
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
         """The agent to step, again and again until all are done.

@@ -20,10 +20,11 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from uno_env.envs.aec import ILLEGAL_REWARD
-from uno_env.envs.tables import RENDER_MODES, RulesLike, Tables, observation_space, rules_of
+from uno_env.envs.tables import RulesLike, Tables, observation_space, rules_of
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.checks import MAX_SEED, one_of, whole_number
 from uno_env.game.rules import MAX_CYCLES
+from uno_env.render.modes import FPS, RENDER_MODES, Frame, Renderer
 
 Info = dict[str, Any]
 
@@ -64,17 +65,20 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
         reward: ``"win"`` or ``"points"``.
         max_cycles: decisions of all seats in a round after which it is truncated; None for no cap.
         illegal_action: ``"end"`` or ``"raise"``.
-        render_mode: ``"ansi"``: `render` returns a string; None.
+        render_mode: what `render` gives: ``"ansi"`` text, ``"svg"`` the text of a picture,
+            ``"rgb_array"`` its pixels, (640, 960, 3) uint8; ``"human"`` shows each of the learner's
+            decisions in a window; None.
 
     Raises:
         ValueError: an argument with a value that is not allowed, a policy file that does not fit.
         TypeError: an argument of the wrong type.
         FileNotFoundError: a policy file that is not there.
+        gymnasium.error.DependencyNotInstalled: a render mode that needs pygame-ce, missing.
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]  # an instance's in Gymnasium
         "render_modes": list(RENDER_MODES),
-        "render_fps": 2,
+        "render_fps": FPS,
     }
 
     def __init__(
@@ -92,6 +96,7 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
     ) -> None:
         self.rules = rules_of(rules, preset, num_players)
         self.render_mode = one_of("render_mode", render_mode, None, *RENDER_MODES)
+        self._renderer = Renderer(self.render_mode)
         self._raises = one_of("illegal_action", illegal_action, "end", "raise") == "raise"
         self.observation_space = observation_space()
         self.action_space = spaces.Discrete(NUM_ACTIONS)  # type: ignore[assignment]
@@ -136,6 +141,7 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
             self._np_random, self._np_random_seed = before
             raise
         self._playing = True
+        self._show()
         return self._tables.observe()[0], self._info()
 
     def step(self, action: int) -> tuple[NDArray[np.uint8], float, bool, bool, Info]:
@@ -167,6 +173,7 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
         terminated, truncated = bool(outcome.terminated[0]), bool(outcome.truncated[0])
         self._playing = not (terminated or truncated)
         reward = float(outcome.rewards[0])
+        self._show()
         return tables.observe()[0], reward, terminated, truncated, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -176,15 +183,20 @@ class UnoEnv(gymnasium.Env[NDArray[np.uint8], int]):
     def _info(self) -> Info:
         return {"action_mask": self.action_masks().view(np.int8)}
 
-    def render(self) -> str | None:
-        """The table as text, in mode ``"ansi"``.
+    def render(self) -> Frame:
+        """The table as the render mode has it; None in mode ``"human"``, which has a window.
 
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
         """
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() has nothing to do: make the env with a render_mode")
-            return None
         if not self._tables.ready:
             raise ResetNeeded("call reset() before render()")
-        return self._tables.render(0)
+        return self._tables.render(0, self._renderer)
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._renderer.close()
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()

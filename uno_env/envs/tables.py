@@ -24,11 +24,10 @@ from uno_env.game.engine import GameBatch
 from uno_env.game.observation import HIGH
 from uno_env.game.rules import Rules
 from uno_env.game.state import Rows
-from uno_env.render import ansi
+from uno_env.render.modes import Frame, Renderer
 
 RulesLike = Rules | str | Mapping[str, Any]
 ROTATE = "rotate"
-RENDER_MODES = ("ansi",)
 
 
 def observation_space() -> spaces.Space[NDArray[np.uint8]]:
@@ -147,10 +146,14 @@ class Tables:
         mask[self.batch.player != self.seat] = False
         return mask
 
-    def render(self, table: int) -> str:
-        """One table as text, seen by the seat to act."""
+    def render(self, table: int, renderer: Renderer) -> Frame:
+        """One table, seen by the learner."""
         seat, action = self._last[table].tolist()
-        return ansi.render(self.batch.position(table), last=None if seat < 0 else (seat, action))
+        return renderer.render(
+            self.batch.position(table),
+            seat=int(self.seat[table]),
+            last=None if seat < 0 else (seat, action),
+        )
 
     # ------------------------------------------------------------------ play
 

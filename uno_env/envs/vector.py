@@ -13,7 +13,6 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
@@ -21,11 +20,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from uno_env.envs.tables import RENDER_MODES, RulesLike, Tables, observation_space, rules_of
+from uno_env.envs.tables import RulesLike, Tables, observation_space, rules_of
 from uno_env.game.actions import NUM_ACTIONS
 from uno_env.game.checks import MAX_SEED, one_of, whole_number, whole_numbers
 from uno_env.game.rules import MAX_CYCLES
 from uno_env.game.state import Rows
+from uno_env.render.modes import FPS, RENDER_MODES, Renderer, hint_at_modes
 
 Infos = dict[str, Any]
 
@@ -56,17 +56,18 @@ class UnoVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.integer], NDArray[Any
         seat: see there.
         reward: see there.
         max_cycles: see there.
-        render_mode: ``"ansi"``: `render` returns N strings; None.
+        render_mode: see there, without ``"human"``; `render` gives N of what it gives there.
 
     Raises:
         ValueError: an argument with a value that is not allowed, a policy file that does not fit.
         TypeError: an argument of the wrong type.
         FileNotFoundError: a policy file that is not there.
+        gymnasium.error.DependencyNotInstalled: a render mode that needs pygame-ce, missing.
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]  # an instance's in Gymnasium
-        "render_modes": list(RENDER_MODES),
-        "render_fps": 2,
+        "render_modes": [mode for mode in RENDER_MODES if mode != "human"],
+        "render_fps": FPS,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
@@ -85,7 +86,8 @@ class UnoVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.integer], NDArray[Any
     ) -> None:
         self.rules = rules_of(rules, preset, num_players)
         self.num_envs = whole_number("num_envs", num_envs, 1)
-        self.render_mode = one_of("render_mode", render_mode, None, *RENDER_MODES)
+        self.render_mode = one_of("render_mode", render_mode, None, *self.metadata["render_modes"])
+        self._renderer = Renderer(self.render_mode)
         self.single_observation_space = observation_space()
         self.single_action_space = spaces.Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -178,18 +180,18 @@ class UnoVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.integer], NDArray[Any
         """The learners' legal actions: (N, 84) bool, at least one in each row after a reset."""
         return self._tables.masks() & self._tables.ready
 
-    def render(self) -> tuple[str, ...] | None:
-        """Each table as text, in mode ``"ansi"``: N strings.
+    def render(self) -> tuple[Any, ...] | None:
+        """Each table as the render mode has it, N strings or arrays.
 
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
         """
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() has nothing to do: make the env with a render_mode")
-            return None
         if not self._tables.ready:
             raise ResetNeeded("call reset() before render()")
-        return tuple(self._tables.render(table) for table in range(self.num_envs))
+        if self.render_mode is None:
+            hint_at_modes()
+            return None
+        return tuple(self._tables.render(table, self._renderer) for table in range(self.num_envs))
 
     def _infos(self) -> Infos:
         everywhere = np.ones(self.num_envs, np.bool_)

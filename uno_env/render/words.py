@@ -10,7 +10,7 @@ from uno_env.game.position import Position
 
 _DECISIONS = {
     "turn": "to act",
-    "drawn": "may play the card just drawn, {drawn}",
+    "drawn": "may play the card just drawn{drawn}",
     "catch": "may catch {player}, who did not say UNO",
     "challenge": "may challenge the Wild Draw 4 of {player}",
     "colour": "to name the colour",
@@ -73,11 +73,20 @@ def what_happened(last: tuple[int, int] | None, called: Sequence[str]) -> str:
     return f"{called[seat]} {_SAID[Action(action)]}"
 
 
-def what_is_next(position: Position, called: Sequence[str]) -> str:
-    """Who is to decide what, or how the round ended."""
+def what_is_next(position: Position, called: Sequence[str], *, seat: int | None = None) -> str:
+    """Who is to decide what, or how the round ended.
+
+    Args:
+        position: the table.
+        called: what each seat is called.
+        seat: who is told; another than the one to act is not told what card it has drawn.
+    """
     if not position.over:
+        told = seat is None or seat == position.turn
         asked = _DECISIONS[position.phase].format(
-            drawn=position.drawn, player=called[position.on_turn], stack=position.stack
+            drawn=f", {position.drawn}" if told else "",
+            player=called[position.on_turn],
+            stack=position.stack,
         )
         return f"{called[position.turn]} {asked}"
     if position.winner is None:
