@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,8 @@ from uno_env import ACTIONS, GameBatch, Position, Rules
 from uno_env.game.actions import Action
 from uno_env.game.dealing import mix, seed_of_stream
 from uno_env.game.rules import HOUSE_RULES
-from uno_env.records import Decision, Record, RecordError, RoundEnd, main, replay
+from uno_env.records import Decision, Record, RecordError, RoundEnd, replay
+from uno_env.replay import main
 
 
 def keen(env: uno_env.raw_env, rng: np.random.Generator) -> int:
@@ -203,6 +206,10 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(shown) == LAST
     assert shown[0].startswith("classic, seed 5: player_0, player_1")
     assert "wins the round; totals" in shown[-1]
+    command = [sys.executable, "-W", "error", "-m", "uno_env.replay", str(path)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.splitlines() == shown
 
 
 def test_decisions_are_readable() -> None:

@@ -11,15 +11,13 @@ decision, and one at the end of each round::
 After the end of a round the next of the same game may follow. A record of a game that went on from
 a position has that as ``"position"``, in the form of `Position.parse`; a round that was broken off
 has no line of its end. `Recorder` writes them, `Record.read` reads them, and `replay` goes through
-the tables again, or says which line is the first that does not fit.
+the tables again, or says which line is the first that does not fit. `uno_env.replay` prints them.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -264,41 +262,6 @@ class Recorder:
         return Record(self.rules, self.seed, self.seats, tuple(self._entries), self.position)
 
 
-def describe(record: Record) -> Iterator[str]:
-    """What happens in a record, a line for each of its lines.
-
-    Raises:
-        RecordError: as for `replay`.
-    """
-    yield f"{record.rules}, seed {record.seed}: {', '.join(record.seats)}"
-    tables = replay(record)
-    next(tables)
-    for entry, _ in zip(record.entries, tables, strict=True):
-        if isinstance(entry, Decision):
-            yield f"{record.seats[entry.seat]}: {ACTIONS[entry.action]}"
-        else:
-            who = "nobody" if entry.winner is None else record.seats[entry.winner]
-            scores = ", ".join(map(str, entry.scores))
-            yield f"{who} wins the round; totals {scores}"
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """``python -m uno_env.records FILE``: print what happens in a record, if it is right."""
-    parser = argparse.ArgumentParser(
-        prog="python -m uno_env.records",
-        description="Play a record again and print what happens in it, or say what is wrong.",
-    )
-    parser.add_argument("file", type=Path)
-    path = parser.parse_args(argv).file
-    try:
-        for line in describe(Record.read(path)):
-            print(line)
-    except (RecordError, OSError) as error:
-        print(f"{parser.prog}: {path}: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
 # ---------------------------------------------------------------------- lines
 
 
@@ -394,7 +357,3 @@ def _numbers(number: int, name: str, values: object, players: int) -> tuple[int,
             number, f"{name} {_shown(values)}: allowed is a list of {players} numbers"
         )
     return tuple(_whole(number, name, value, 2**31 - 1) for value in values)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
