@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from uno_env.game.cards import parse_card
 from uno_env.game.position import Position
+from uno_env.render import cards
 from uno_env.render.picture import picture
 from uno_env.render.shapes import Box, Disc, Group, Line, Picture, Point, Polygon, Shape
 
 _FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+_CARD, _EDGE = 100.0, 3.0
+"""The width of a card that is shown alone, and what its outline needs around it."""
 _ANCHORS = {"left": "start", "centre": "middle", "right": "end"}
 
 
@@ -38,6 +42,24 @@ def render(
     Of hands that are not open only the size is in it.
     """
     return to_svg(picture(position, seat=seat, last=last, names=names))
+
+
+def card(text: str | None) -> Svg:
+    """One card alone as the text of an SVG file.
+
+    Args:
+        text: of the card, such as ``R5`` or ``KP``; None shows its back.
+
+    Raises:
+        ValueError: no such card.
+    """
+    if text is None:
+        shapes = cards.back(_EDGE, _EDGE, _CARD)
+    else:
+        parse_card(text)
+        shapes = cards.card(text, _EDGE, _EDGE, _CARD)
+    width, height = round(_CARD + 2 * _EDGE), round(cards.RATIO * _CARD + 2 * _EDGE)
+    return to_svg(Picture(width, height, text or "a card, face down", tuple(shapes)))
 
 
 def to_svg(image: Picture) -> Svg:
