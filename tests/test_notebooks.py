@@ -30,4 +30,4 @@ def test_notebook_runs_and_prints_what_it_holds(path: Path, tmp_path: Path) -> N
 
 
 def test_there_are_notebooks() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["01-play"]
+    assert [path.stem for path in NOTEBOOKS] == ["01-play", "02-train", "03-tournament"]

@@ -8,10 +8,12 @@ when the next rollout starts or training ends.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from stable_baselines3.common.callbacks import BaseCallback
@@ -155,6 +157,7 @@ class Recorder(AfterUpdate):
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[wins]}"),
+            console=Console(stderr=True, force_jupyter=False, force_terminal=sys.stderr.isatty()),
         )
 
     def _on_training_start(self) -> None:
