@@ -1,6 +1,6 @@
 """One round again, decision by decision: whatever a tournament names can be looked at.
 
-    python -m eval.replay keen greedy --seed 3 --deal 17 --rotation 1
+    python -m eval.replay keen greedy --seed 3 --deal 17 --rotation 1 --record round.jsonl
 
 Agents draw their chance from one stream for all games of a piece, so the whole piece is played
 again; the number of rounds, or games, must be that of the match.
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +22,22 @@ from eval.arguments import rules_for
 from eval.command import CommandParser, add_play_options, play_options, run_command, whole_number_of
 from eval.floor import PIECE, PiecePlay, Table, say_nothing
 from uno_env.game.actions import ACTIONS
+from uno_env.records import Decision, Record, RoundEnd
 
 
-def replay(table: Table, deal: int, rotation: int) -> str:
+@dataclass(frozen=True)
+class Replayed:
+    """A round that was played again."""
+
+    text: str
+    """A line for each decision, and how it ended; or the failure of an agent, if there is one in
+    the piece."""
+    record: Record | None
+    """The same as a record; None of whole games, whose rounds are dealt from seeds of their own."""
+
+
+def replay(table: Table, deal: int, rotation: int) -> Replayed:
     """Every decision of a round, or of all rounds of a game, of the first match of a table.
-
-    Returns:
-        A line for each decision, and how it ended; or the failure of an agent, if there is one in
-        the piece.
 
     Raises:
         ValueError: no such deal or rotation.
@@ -39,6 +49,7 @@ def replay(table: Table, deal: int, rotation: int) -> str:
     piece = next(piece for piece in table.pieces() if piece.start <= deal < piece.stop)
     game = (deal - piece.start) * players + rotation
     lines: list[str] = []
+    decided: list[Decision] = []
 
     def watch(play: PiecePlay, games: NDArray[np.intp], actions: NDArray[np.intp]) -> None:
         if (at := np.flatnonzero(games == game)).size:
@@ -47,15 +58,26 @@ def replay(table: Table, deal: int, rotation: int) -> str:
             number, decision = int(play.number[game]), int(play.decisions[game]) + 1
             if decision == 1:
                 lines.append(f"round {number}\n{play.batch.position(game)}")
-            lines.append(f"{decision}: seat {seat} ({name}) {ACTIONS[actions[at[0]]]}")
+            action = int(actions[at[0]])
+            lines.append(f"{decision}: seat {seat} ({name}) {ACTIONS[action]}")
+            decided.append(Decision(seat, action))
 
     play = PiecePlay(table, piece, watch)
+
+    def record(*end: RoundEnd) -> Record | None:
+        if table.games:
+            return None
+        seats = tuple(play.lineup[place].name for place in play.places[game])
+        seed = int(play.deal_seeds[deal - piece.start])
+        return Record(table.rules, seed, seats, (*decided, *end))
+
     try:
         rows = play.play(say_nothing)
     except AgentError as error:
         failure = play.failure(error)
-        seen = lines if (failure.deal, failure.rotation) == (deal, rotation) else []
-        return "\n".join([*seen, str(failure)])
+        here = (failure.deal, failure.rotation) == (deal, rotation)
+        text = "\n".join([*lines, str(failure)] if here else [str(failure)])
+        return Replayed(text, record() if here else None)
     own = np.flatnonzero((rows.deal == deal) & (rows.rotation == rotation))
     for row in own:
         points = ", ".join(map(str, rows.points[row]))
@@ -65,7 +87,8 @@ def replay(table: Table, deal: int, rotation: int) -> str:
             f"round {rows.number[row]} was won by {who} after {rows.decisions[row]} decisions; "
             f"points by place: {points}"
         )
-    return "\n".join(lines)
+    over = not table.games and bool(play.batch.done[game])
+    return Replayed("\n".join(lines), record(*[RoundEnd.of(play.batch, game)] if over else ()))
 
 
 def seated(names: Sequence[str]) -> list[Agent]:
@@ -91,16 +114,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--piece", type=whole_number_of(1), default=PIECE, help="of the match (%(default)s)"
     )
+    parser.add_argument("--record", type=Path, metavar="FILE", help="a new file for the record")
     options = parser.parse_args(argv)
     try:
+        if options.record and options.games:
+            raise ValueError("--record is for rounds: those of a game are dealt from many seeds")
+        if options.record and options.record.exists():
+            raise FileExistsError(f"--record {options.record} is there already: name a new file")
         rules = rules_for(options.rules, len(options.agents))
         chosen = play_options(options, rules)
         chosen.pop("jobs")
         table = Table.of([seated(options.agents)], rules, **chosen, piece=options.piece)
-        text = replay(table, options.deal, options.rotation)
+        played = replay(table, options.deal, options.rotation)
+        if options.record and played.record:
+            played.record.write(options.record)
     except (TypeError, ValueError, OSError) as error:
         parser.error(" ".join(str(error).split()))
-    return run_command(parser.prog, lambda: text)
+    return run_command(parser.prog, lambda: played.text)
 
 
 if __name__ == "__main__":

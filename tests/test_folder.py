@@ -21,6 +21,8 @@ from eval.text import format_table
 from eval.tournament import load, main, round_robin
 from uno_env import Position
 from uno_env.game.actions import Action
+from uno_env.records import Record
+from uno_env.records import replay as play_record
 
 FILES = ["report.html", "results.json", "rounds.csv.gz"]
 PLAY = {"deals": 40, "seed": 4, "piece": 20, "max_decisions": 300}
@@ -409,6 +411,30 @@ def test_a_round_is_shown_again(capsys):
     with pytest.raises(SystemExit):
         replay.main([*arguments[:-1], "9"])
     assert "deal=9: allowed is a whole number from 0 to 8" in capsys.readouterr().err
+
+
+def test_a_round_of_a_match_is_recorded(capsys, tmp_path):
+    """The record plays again to the same end, its seats named as in that rotation."""
+    match = round_robin(["keen", "greedy"], deals=9, seed=2).matches[0]
+    arguments = ["keen", "greedy", "--rounds", "18", "--seed", "2", "--deal", "7"]
+    for rotation in (0, 1):
+        path = tmp_path / f"{rotation}.jsonl"
+        more = ["--rotation", str(rotation), "--record", str(path)]
+        assert replay.main([*arguments, *more]) == 0
+        record = Record.read(path)
+        assert record.seats == (("keen", "greedy"), ("greedy", "keen"))[rotation]
+        *_, last = play_record(record)
+        assert len(record.entries) == match.decisions[7, rotation] + 1
+        winner = record.seats[int(last.winner[0])]
+        assert winner == match.names[match.winner[7, rotation]]
+    text = path.read_text()
+    with pytest.raises(SystemExit):
+        replay.main([*arguments, "--record", str(path)])
+    assert "is there already" in capsys.readouterr().err
+    assert path.read_text() == text
+    with pytest.raises(SystemExit):
+        replay.main(["keen", "greedy", "--games", "2", "--deal", "0", "--record", str(path)])
+    assert "--record is for rounds" in capsys.readouterr().err
 
 
 # --- Command line --------------------------------------------------------------------------------

@@ -71,13 +71,13 @@ class RoundEnd:
     """Totals after it."""
 
     @classmethod
-    def of(cls, batch: GameBatch) -> RoundEnd:
-        """That of the first game of a batch, which is over."""
-        winner = int(batch.winner[0])
+    def of(cls, batch: GameBatch, game: int = 0) -> RoundEnd:
+        """That of a game of a batch, which is over."""
+        winner = int(batch.winner[game])
         return cls(
             None if winner < 0 else winner,
-            tuple(map(int, batch.points[0])),
-            tuple(map(int, batch.scores[0])),
+            tuple(map(int, batch.points[game])),
+            tuple(map(int, batch.scores[game])),
         )
 
 
