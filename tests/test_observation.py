@@ -14,7 +14,7 @@ from reference import whole_deck
 from uno_env import CARDS, GameBatch, Position, Rules
 from uno_env.game.actions import ACTIONS, Action
 from uno_env.game.observation import FULL_SIZE, HIGH, LAYOUT, OBSERVATION_SIZE
-from uno_env.game.rules import PRESETS
+from uno_env.game.rules import HOUSE_RULES, PRESETS
 
 ALL_PRESETS = list(PRESETS)
 
@@ -35,6 +35,19 @@ def one_of_each_phase(batch: GameBatch, rng: np.random.Generator) -> Iterable[in
         yield int(rng.choice(np.flatnonzero(phases == phase)))
 
 
+def shown_by_being_asked(position: Position) -> tuple[str, ...]:
+    """House rules ask only who holds such a card: one of them, unless it was known already."""
+    if position.phase == "jump_in":
+        answers = {position.top}
+    elif position.phase == "stack":
+        answers = {card for card in CARDS if card[-2:] == position.top[-2:]}
+    else:
+        return ()
+    if answers & {*position.known[position.turn]}:
+        return ()
+    return next((card,) for card in position.hands[position.turn] if card in answers)
+
+
 def other_worlds(
     position: Position, observer: int, rng: np.random.Generator
 ) -> Iterable[tuple[Position, GameBatch]]:
@@ -45,6 +58,8 @@ def other_worlds(
     for seat in players:
         if seat != observer:
             kept[seat] = position.known[seat]
+            if seat == position.turn:
+                kept[seat] += shown_by_being_asked(position)
             hidden += (Counter(position.hands[seat]) - Counter(kept[seat])).elements()
     hidden = rng.permutation(hidden).tolist()
     hands = []
@@ -86,11 +101,15 @@ def other_worlds(
             return
 
 
+HOUSE = " ".join(f"{name}=True" for name in HOUSE_RULES if name != "partners")
+
+
 @pytest.mark.parametrize("players", [2, 3, 5])
-@pytest.mark.parametrize("preset", ALL_PRESETS)
-def test_hidden_cards_change_neither_observation_nor_mask(preset: str, players: int) -> None:
+@pytest.mark.parametrize("text", [*ALL_PRESETS, f"official {HOUSE}", f"angry_birds {HOUSE}"])
+def test_hidden_cards_change_neither_observation_nor_mask(text: str, players: int) -> None:
     rng = np.random.default_rng(players)
-    batch = GameBatch(Rules.preset(preset, num_players=players), 60, seed=3)
+    rules = Rules.make(text, num_players=players)
+    batch = GameBatch(rules, 60, seed=3)
     compared: Counter[str] = Counter()
     known = False
     for step in range(400):
@@ -99,10 +118,10 @@ def test_hidden_cards_change_neither_observation_nor_mask(preset: str, players: 
             for observer in range(players):
                 for other, world in other_worlds(position, observer, rng):
                     seen = batch.observe(observer, [game])[0]
-                    text = f"{position}\nand\n{other}\nto seat {observer}"
-                    assert (world.observe(observer)[0] == seen).all(), text
+                    both = f"{position}\nand\n{other}\nto seat {observer}"
+                    assert (world.observe(observer)[0] == seen).all(), both
                     if observer == position.turn:
-                        assert (world.legal[0] == batch.legal[game]).all(), text
+                        assert (world.legal[0] == batch.legal[game]).all(), both
                     role = "self" if observer == position.turn else "other"
                     changed = (other.hands, other.draw) != (position.hands, position.draw)
                     compared[f"{position.phase} {role}"] += changed
@@ -114,13 +133,14 @@ def test_hidden_cards_change_neither_observation_nor_mask(preset: str, players: 
             batch.step(some_actions(batch, rng))
     assert compared.total() > 150
     wanted = {"turn", "drawn", "colour", "over"}
-    wanted |= {"catch"} if preset != "classic" else set()
-    wanted |= {"challenge"} if preset == "official" else set()
+    wanted |= {"catch"} if rules.uno_enforcement == "caught" else set()
+    wanted |= {"challenge"} if rules.wild_draw_four == "bluff" else set()
+    wanted |= {"swap", "jump_in", "stack"} if rules.stacking else set()
     for phase in wanted:
         assert compared[f"{phase} self"], compared
         assert compared[f"{phase} other"], compared
-    assert (compared.pop("guilt") > 0) == (preset == "official")
-    assert known == (preset == "angry_birds")
+    assert (compared.pop("guilt") > 0) == (rules.wild_draw_four == "bluff")
+    assert known == (rules.deck == "angry_birds")
 
 
 def test_observation_stays_in_its_bounds() -> None:

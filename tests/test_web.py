@@ -99,12 +99,15 @@ def test_a_game_is_played_and_its_record_plays_again(client: Client, preset: str
     assert client.get(f"tables/{token}", 404)["error"].startswith("this table is no longer open")
 
 
-@pytest.mark.parametrize("rules", ["angry_birds", "official wild_draw_four=bluff"])
+@pytest.mark.parametrize(
+    "rules",
+    ["angry_birds", "official", "official stacking=True seven_zero=True jump_in=True"],
+)
 def test_what_is_hidden_never_reaches_the_browser(client: Client, rules: str) -> None:
     """Whatever the others hold and however the pile lies, the answer is the same, byte for byte."""
     rng = np.random.default_rng(5)
     compared = 0
-    for seed in range(4):
+    for seed in range(3):
         token, _ = client.table("expert", "you", "keen", "greedy", rules=rules, seed=seed)
         room = client.room(token)
         for _ in play_round(client, token, rng):

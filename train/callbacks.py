@@ -157,7 +157,8 @@ class Recorder(AfterUpdate):
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[wins]}"),
-            console=Console(stderr=True, force_jupyter=False, force_terminal=sys.stderr.isatty()),
+            console=Console(stderr=True, force_jupyter=False),
+            disable=not sys.stderr.isatty(),
         )
 
     def _on_training_start(self) -> None:
