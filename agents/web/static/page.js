@@ -125,6 +125,7 @@ function open(of, answer) {
   sessionStorage.setItem("open", JSON.stringify([kind, token]));
   $("start").hidden = $("ended").hidden = true;
   $("game").hidden = $("leave").hidden = false;
+  $("board").focus({ preventScroll: true }); // not on what was pressed to get here
   show(answer.table);
 }
 
