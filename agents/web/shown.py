@@ -9,7 +9,7 @@ from typing import Any
 from agents.advice import Advice
 from agents.web.rooms import RecordRoom, TableRoom
 from uno_env.game.actions import ACTIONS, Action
-from uno_env.game.cards import NUM_FACES, Colour
+from uno_env.game.cards import CARDS, NUM_FACES, Colour
 from uno_env.game.position import Position
 from uno_env.records import Decision
 from uno_env.render.words import what_happened, what_is_next
@@ -23,10 +23,11 @@ _LABELS = {
     Action.LET_GO: "Let it pass",
     Action.CHALLENGE: "Challenge",
 }
-_FACES: dict[str, list[int]] = {}
-"""The actions that play each card."""
-for _face in range(NUM_FACES):
-    _FACES.setdefault(ACTIONS[_face].partition(":")[0], []).append(_face)
+_PLAYS = {
+    card: [face for face in range(NUM_FACES) if ACTIONS[face].partition(":")[0] == card]
+    for card in CARDS
+}
+"""The actions that play each card: of a wild one for each colour."""
 
 
 def table(room: TableRoom) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def table(room: TableRoom) -> dict[str, Any]:
         "bot": at.bot is not None,
         "mine": mine,
         "hand": [
-            _card(card, legal, at.why_illegal(_FACES[card][0]) if mine else None)
+            _card(card, legal, at.why_illegal(_PLAYS[card][0]) if mine else None)
             for card in (() if seat is None else position.hands[seat])
         ],
         "choices": [
@@ -115,7 +116,7 @@ def _position(
 
 def _card(card: str, legal: Sequence[int], why: str | None) -> dict[str, Any]:
     """A card of the person's hand: the actions that play it now, or why there are none."""
-    plays = [face for face in _FACES[card] if face in legal]
+    plays = [face for face in _PLAYS[card] if face in legal]
     return {"card": card, "plays": plays, "why": None if plays else why}
 
 
