@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Agent
-from uno_env.policies import TrainedPlayer
+from uno_env.policies import Goal, TrainedPlayer
 
 
 class TrainedAgent(Agent):
@@ -15,15 +15,16 @@ class TrainedAgent(Agent):
     Args:
         temperature: 0 takes the likeliest action; 1 samples as in training; more is weaker, for
             opponents of people who want to win now and then.
+        goal: ``"rounds"`` plays to win the round, ``"games"`` to win a game of many.
 
     Raises:
-        ValueError: a negative temperature.
+        ValueError: a negative temperature, or no such goal.
     """
 
     name = "trained"
 
-    def __init__(self, temperature: float = 0.0) -> None:
-        self.player = TrainedPlayer(temperature)
+    def __init__(self, temperature: float = 0.0, goal: Goal = "rounds") -> None:
+        self.player = TrainedPlayer(temperature, goal)
 
     def act(
         self,

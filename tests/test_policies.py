@@ -14,26 +14,35 @@ from agents import make_agent
 from eval.match import play
 from uno_env import GameBatch, Rules
 from uno_env.game.rules import PRESETS
-from uno_env.policies import FILES, TrainedPlayer, path_of
+from uno_env.policies import FAMILIES, GOALS, Goal, TrainedPlayer, path_of
 from uno_env.policy import Policy
 
 
+@pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("preset", PRESETS)
-def test_each_preset_has_a_policy_and_a_card(preset: str) -> None:
-    path = path_of(preset)
+def test_each_preset_has_a_policy_for_each_goal_and_a_card(preset: str, goal: Goal) -> None:
+    path = path_of(preset, goal)
     policy = Policy.load(path)
     assert policy.training["algorithm"] == "MaskablePPO"
+    assert (policy.training["arguments"]["points_share"] > 0) == (goal == "games")
     card = path.with_suffix(".md").read_text()
     for word in (preset, "seed", "steps", "Measured", "expert", "greedy", "keen"):
         assert word in card
 
 
 def test_no_policy_is_for_no_preset() -> None:
-    assert set(FILES) == set(PRESETS)
-    shipped = {path.stem for path in path_of("classic").parent.glob("*.safetensors")}
-    assert shipped == set(FILES.values())
+    assert set(FAMILIES) == set(PRESETS)
+    shipped = set(path_of("classic").parent.glob("*.safetensors"))
+    assert shipped == {path_of(preset, goal) for preset in PRESETS for goal in GOALS}
     with pytest.raises(ValueError, match="preset='chess': allowed are angry_birds"):
         path_of("chess")
+
+
+def test_an_unknown_goal_is_refused() -> None:
+    with pytest.raises(ValueError, match="goal='fun': allowed are rounds, games"):
+        TrainedPlayer(goal="fun")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="goal='fun': allowed are rounds, games"):
+        make_agent("trained:goal=fun")
 
 
 def test_it_plays_each_game_by_its_rules() -> None:
@@ -56,6 +65,11 @@ def test_it_plays_each_game_by_its_rules() -> None:
 def test_it_is_better_than_greedy(preset: str) -> None:
     result = play(["trained", "greedy"], rules=preset, deals=1_000)
     assert result.win_rate().low > 0.55
+
+
+def test_the_goal_of_games_wins_more_of_them() -> None:
+    agents = ["trained:goal=games", "trained"]
+    assert play(agents, deals=1_500, games=True, seed=3).win_rate().low > 0.5
 
 
 def test_heat_makes_it_weaker() -> None:
