@@ -216,7 +216,8 @@ def card_text(
         "\n".join(["| argument | value |", "|---|---|", *_argument_lines(arguments)]),
         "## Measured",
         "Share won at a table of each bot in per cent, the likeliest action chosen, on duplicate "
-        f"deals ({numbers}), ± 95 % (`python -m train.card {name}`):",
+        f"deals ({numbers}), ± 95 % (`python -m train.card` on a copy of the policy file; beside "
+        "the results, which are kept, nothing is measured again):",
         *("\n".join(table_of(rows, rules)) for rules in presets),
     ]
     return "\n\n".join(parts) + "\n"
