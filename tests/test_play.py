@@ -285,13 +285,13 @@ def test_command(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         cwd=root,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert Record.read(path).seats == ("keen", "greedy", "Ada")
     assert isinstance(Record.read(path).entries[-1], RoundEnd)
     cut = subprocess.run(
-        [*command, "--no-record"], input="1\n", capture_output=True, text=True, cwd=root, timeout=60
+        [*command, "--no-record"], input="1\n", capture_output=True, text=True, cwd=root, timeout=300
     )
     assert cut.returncode == 130
     assert "ended" in cut.stderr

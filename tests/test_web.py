@@ -393,7 +393,7 @@ def test_the_command_refuses_what_it_cannot_serve(options: list[str], says: str)
         cwd=Path(__file__).parents[1],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert run.returncode == 2
     assert says in run.stderr
