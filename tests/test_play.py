@@ -291,7 +291,12 @@ def test_command(tmp_path: Path) -> None:
     assert Record.read(path).seats == ("keen", "greedy", "Ada")
     assert isinstance(Record.read(path).entries[-1], RoundEnd)
     cut = subprocess.run(
-        [*command, "--no-record"], input="1\n", capture_output=True, text=True, cwd=root, timeout=300
+        [*command, "--no-record"],
+        input="1\n",
+        capture_output=True,
+        text=True,
+        cwd=root,
+        timeout=300,
     )
     assert cut.returncode == 130
     assert "ended" in cut.stderr
