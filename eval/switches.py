@@ -140,7 +140,7 @@ def _mean(values: NDArray[np.float64]) -> Mean:
 def format_table(rules: Rules, found: Sequence[Variation]) -> str:
     """A table in Markdown: the figures of the rules, and for each switch by how much it moves them.
 
-    Changes whose interval does not reach zero are bold.
+    Changes whose interval does not reach zero are bold; 0 stands where no deal went otherwise.
     """
     head = f"`{rules}` (even: {100 / rules.num_players:.3g})"
     lines = [f"| {head} | " + " | ".join(FIGURES) + " |", "|---" * (len(FIGURES) + 1) + "|"]
@@ -151,6 +151,10 @@ def format_table(rules: Rules, found: Sequence[Variation]) -> str:
 
 
 def _change(change: Mean) -> str:
+    if change.low == change.high == 0:
+        return "0"
+    if abs(change.value) < 0.05:
+        return f"0.0 ± {change.margin:.1f}"
     text = f"{change.value:+.1f} ± {change.margin:.1f}"
     return f"**{text}**" if change.low > 0 or change.high < 0 else text
 

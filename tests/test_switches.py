@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -19,6 +22,9 @@ from eval.switches import (
 )
 from uno_env import Rules
 from uno_env.game.rules import HOUSE_RULES
+
+PAGE = (Path(__file__).parents[1] / "eval" / "RULES_RESEARCH.md").read_text()
+"""What is told of the figures."""
 
 
 def test_each_variation_differs_in_one_switch() -> None:
@@ -69,13 +75,13 @@ def test_stacking_and_swaps_are_noticed() -> None:
 
 
 def test_the_table_marks_what_is_sure() -> None:
-    even = Mean(0.0, -0.5, 0.5)
-    base = Variation("", (Mean(50.0, 49.0, 51.0),) * 3, (Mean(0.0, 0.0, 0.0),) * 3)
-    other = Variation("stacking=True", base.values, (even, Mean(-2.0, -3.0, -1.0), even))
+    even, none = Mean(-0.04, -0.54, 0.46), Mean(0.0, 0.0, 0.0)
+    base = Variation("", (Mean(50.0, 49.0, 51.0),) * 3, (none,) * 3)
+    other = Variation("stacking=True", base.values, (even, Mean(-2.0, -3.0, -1.0), none))
     lines = format_table(Rules.preset("classic"), [base, other]).splitlines()
     assert lines[0].startswith("| `classic` (even: 50) | the first wins, % |")
     assert lines[2] == "|  | 50.0 ± 1.0 | 50.0 ± 1.0 | 50.0 ± 1.0 |"
-    assert lines[3] == "| `stacking=True` | +0.0 ± 0.5 | **-2.0 ± 1.0** | +0.0 ± 0.5 |"
+    assert lines[3] == "| `stacking=True` | 0.0 ± 0.5 | **-2.0 ± 1.0** | 0 |"
 
 
 def test_intervals_hold() -> None:
@@ -101,3 +107,39 @@ def test_the_command_prints_a_table_for_each_number_of_players(
     with pytest.raises(SystemExit):
         main(["--rules", "chess"])
     assert "unknown preset 'chess'" in capsys.readouterr().err
+
+
+def told(players: int) -> dict[str, list[str]]:
+    """The cells of the page's table for so many players, by switch."""
+    named = "" if players == 2 else f" num_players={players}"
+    _, found, rest = PAGE.partition(f"| `angry_birds{named}` (even: {100 / players:.3g}) |")
+    assert found
+    rows = [line.strip("|").split("|") for line in rest.partition("\n\n")[0].splitlines()[2:]]
+    return {name.strip(" `"): [cell.strip() for cell in cells] for name, *cells in rows}
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_the_page_tells_of_every_switch(players: int) -> None:
+    rules = Rules.preset("angry_birds", num_players=players)
+    assert list(told(players)) == ["", *(switch for switch, _ in variations_of(rules))]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("players", [2, 4])
+def test_other_deals_tell_the_same_as_the_page(players: int) -> None:
+    """Within five standard errors; figures on the page are rounded to a tenth."""
+    rules = Rules.preset("angry_birds", num_players=players)
+    page = told(players)
+    for found in compare(rules, deals=20_000 // players, seed=1):
+        for cell, now in zip(page[found.switch], found.changes, strict=True):
+            if not found.switch:
+                continue
+            value, _, margin = cell.strip("*").partition(" ± ")
+            error = (float(margin or 0) ** 2 + now.margin**2) ** 0.5 / 1.96
+            assert abs(float(value) - now.value) <= 0.1 + 5 * error, (found.switch, cell, now)
+
+
+def test_the_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    exec(compile(example, "rules research", "exec"), {})
+    assert "draw_to_match=True" in capsys.readouterr().out
