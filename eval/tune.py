@@ -20,6 +20,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from agents import Agent, known_agents, make_agent
 from agents.scoring import ScoringAgent
+from eval.arrays import read_arrays
 from eval.command import CommandParser, whole_number_of
 from eval.estimates import estimate
 from eval.match import play_all
@@ -36,6 +38,7 @@ from uno_env.game.cards import NUM_FACES
 from uno_env.game.engine import GameBatch
 from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
 from uno_env.legal_actions import LegalActions
+from uno_env.policy import MAX_WEIGHT
 from uno_env.sight import Sight
 
 BY_HAND = frozenset({"bluff", "points_lowest_one"})
@@ -196,11 +199,26 @@ class Tuning:
         self.found, self.step = Found(), 0
         self.what = np.array([name, str(players), *NAMES])
         if path.exists():
-            with np.load(path) as state:
-                if not np.array_equal(state["what"], self.what):
-                    raise ValueError(f"{path} is about another bot, table or set of features")
-                self.found = Found(state["squares"], state["products"])
-                self.weights, self.step = state["weights"], int(state["step"])
+            self._go_on_from(read_arrays(path))
+
+    def _go_on_from(self, state: dict[str, NDArray[Any]]) -> None:
+        """Take the state that `save` wrote; raises a ValueError if it is none of this bot."""
+        if not np.array_equal(state.pop("what", np.empty(0)), self.what):
+            raise ValueError(f"{self.path} is about another bot, table or set of features")
+        number = len(NAMES)
+        kinds = {
+            "squares": ((number, number), np.dtype(np.float64)),
+            "products": ((number,), np.dtype(np.float64)),
+            "weights": ((number,), np.dtype(np.float32)),
+            "step": ((), np.dtype(np.int64)),
+        }
+        found = {name: (array.shape, array.dtype) for name, array in state.items()}
+        if found != kinds or not all(np.isfinite(array).all() for array in state.values()):
+            raise ValueError(f"{self.path} is damaged: it does not hold the state of a tuning")
+        if (np.abs(state["weights"]) > MAX_WEIGHT).any() or state["step"] < 0:
+            raise ValueError(f"{self.path}: allowed are weights up to {MAX_WEIGHT:g}, steps from 0")
+        self.found = Found(state["squares"], state["products"])
+        self.weights, self.step = state["weights"], int(state["step"])
 
     def agent(self, weights: NDArray[np.float32]) -> ScoringAgent:
         """The bot with other weights (K,)."""

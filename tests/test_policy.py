@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
+import pickle
+import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from colours import renamed, renamed_actions
 from safetensors.numpy import load_file, save_file
 
 from uno_env import GameBatch, Rules
-from uno_env.policy import Policy, PolicyFileError, weight_shapes
+from uno_env.policy import MAX_BYTES, MAX_HIDDEN, Policy, PolicyFileError, weight_shapes
 
 
 def random_policy(hidden: int = 8, seed: int = 0) -> Policy:
@@ -126,6 +131,9 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
         ({"uno_env.actions": None}, "its header does not say the actions"),
         ({"uno_env.rules": None}, "its header does not say the rules"),
         ({"uno_env.training": "[]"}, "training summary is no mapping"),
+        ({"uno_env.training": "[" * 100_000}, "training summary is no JSON: it is nested too"),
+        ({"uno_env.training": '{"machine": "\\ud800"}'}, "half of a surrogate pair"),
+        ({"uno_env.training": '{"loss": NaN}'}, "training: JSON cannot hold it"),
     ],
 )
 def test_a_header_that_does_not_fit_is_refused(
@@ -174,6 +182,68 @@ def test_weights_that_do_not_fit_are_refused(path: Path, kind: str) -> None:
     save_file(weights, path, metadata=header)
     with pytest.raises(PolicyFileError):
         Policy.load(path)
+
+
+class Touches:
+    """Its pickle makes a file when it is read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple:
+        return Path.touch, (self.path,)
+
+
+def test_a_pickle_is_no_policy_and_runs_no_code(path: Path) -> None:
+    marker = path.with_name("ran")
+    path.write_bytes(pickle.dumps(Touches(marker)))
+    for write in (lambda: None, lambda: torch.save({"first.bias": Touches(marker)}, path)):
+        write()
+        with pytest.raises(PolicyFileError, match="is no safetensors file"):
+            Policy.load(path)
+    assert not marker.exists()
+
+
+def test_names_in_a_summary_are_not_imported(path: Path) -> None:
+    policy = random_policy()
+    opponents = {"arguments": {"opponents": ["antigravity:Agent"], "warm_start": "x.safetensors"}}
+    Policy(policy.weights, policy.rules, opponents).save(path)
+    assert Policy.load(path).training == opponents
+    assert "antigravity" not in sys.modules
+
+
+@pytest.mark.parametrize("hidden", [4_096, 2**20, 2**40])
+@pytest.mark.parametrize("data", [b"", bytes(1_000)])
+def test_a_header_that_claims_much_takes_no_memory(path: Path, hidden: int, data: bytes) -> None:
+    table, at = {}, 0
+    for name, shape in weight_shapes(hidden).items():
+        end = at + 4 * math.prod(shape)
+        table[name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, end]}
+        at = end
+    text = json.dumps({"__metadata__": header_of(path), **table}).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+    tracemalloc.start()
+    with pytest.raises(PolicyFileError, match="is no safetensors file"):
+        Policy.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 2**18
+    tracemalloc.stop()
+
+
+def test_a_file_larger_than_any_network_is_not_read(path: Path) -> None:
+    random_policy(hidden=MAX_HIDDEN).save(path)
+    assert path.stat().st_size < MAX_BYTES
+    with path.open("ab") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(PolicyFileError, match=r"is larger than [\d,]+ bytes: no policy file is"):
+        Policy.load(path)
+
+
+def test_a_policy_takes_memory_as_its_size_warrants(path: Path) -> None:
+    random_policy(hidden=512).save(path)
+    tracemalloc.start()
+    Policy.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 3 * path.stat().st_size
+    tracemalloc.stop()
 
 
 def test_a_dtype_that_numpy_does_not_know_is_refused(path: Path) -> None:

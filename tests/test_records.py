@@ -131,6 +131,8 @@ LAST = len(LINES)
         (changed(1, seed=-1), 1, "seed -1: allowed is a whole number from 0"),
         (changed(1, seed=True), 1, "seed True: allowed is"),
         (changed(1, seats=["a"]), 1, "seats ['a']: allowed is a name for each of 2"),
+        (changed(1, seats=["a", "\ud800"]), 1, "is no JSON: "),
+        ("[" * 60_000 + "\n", 1, "is no JSON: "),
         (changed(1, seats=None), 1, "missing or unknown: seats"),
         (changed(1, colour="R"), 1, "missing or unknown: colour"),
         (changed(1, position="hands: R5"), 1, "position: "),

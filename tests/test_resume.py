@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,10 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from train import ppo
 from train.ppo import Arguments, resume, train
-from train.run import RunError, RunFolder, checkpoints, read_progress
+from train.run import RunError, RunFolder, checkpoints, last_checkpoint, read_progress
 from uno_env.policy import Policy
 
 ROOT = Path(__file__).parents[1]
@@ -122,6 +125,36 @@ def test_folders_in_use_or_without_a_checkpoint_are_refused(whole: Path, tmp_pat
     Path(tmp_path / "arguments.json").write_text((whole / "arguments.json").read_text())
     with pytest.raises(RunError, match="holds no checkpoint"):
         resume(tmp_path)
+
+
+class Touches:
+    """Its pickle makes a file when it is read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("name", ["network.pt", "arrays.npz", "past/000000.safetensors"])
+@pytest.mark.parametrize("bare", [True, False])
+def test_a_checkpoint_with_pickles_runs_no_code(
+    name: str, bare: bool, whole: Path, tmp_path: Path
+) -> None:
+    run, marker = tmp_path / "run", tmp_path / "ran"
+    shutil.copytree(whole, run)
+    path = last_checkpoint(run) / name
+    assert path.exists()
+    if bare:
+        path.write_bytes(pickle.dumps(Touches(marker), protocol=2))
+    elif name == "arrays.npz":
+        np.savez(path, starts=np.array([Touches(marker)], object))
+    else:
+        torch.save({"policy": Touches(marker)}, path)
+    with pytest.raises(RunError, match="cannot be used"):
+        resume(run)
+    assert not marker.exists()
 
 
 def test_command_goes_on_and_refuses_other_arguments(

@@ -87,6 +87,39 @@ def test_only_bots_with_weights(tmp_path, bot, message, capsys):
     assert message in capsys.readouterr().err
 
 
+SQUARES = np.zeros((len(NAMES), len(NAMES)))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"what": None}, "is about another bot"),
+        ({"what": np.zeros(3)}, "is about another bot"),
+        ({"step": None}, "does not hold the state of a tuning"),
+        ({"step": np.array([1, 2])}, "does not hold the state of a tuning"),
+        ({"step": np.array(-1)}, "steps from 0"),
+        ({"weights": np.zeros(len(NAMES))}, "does not hold the state of a tuning"),
+        ({"weights": np.full(len(NAMES), 1e7, np.float32)}, "allowed are weights up to 1e"),
+        ({"squares": SQUARES[0]}, "does not hold the state of a tuning"),
+        ({"squares": SQUARES.astype(int)}, "does not hold the state of a tuning"),
+        ({"squares": SQUARES + np.nan}, "does not hold the state of a tuning"),
+        ({"more": SQUARES}, "does not hold the state of a tuning"),
+        ({"products": np.array([{}], object)}, "values of type object: read are numbers"),
+    ],
+)
+def test_a_damaged_state_is_refused(tmp_path, wrong, message, capsys):
+    path = tmp_path / "state.npz"
+    Tuning("watcher", 2, path).save()
+    with np.load(path) as state:
+        arrays = {name: array for name, array in {**state, **wrong}.items() if array is not None}
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=message):
+        Tuning("watcher", 2, path)
+    with pytest.raises(SystemExit):
+        main(["watcher", "--out", str(path)])
+    assert message in capsys.readouterr().err
+
+
 def test_command(tmp_path, capsys):
     path = str(tmp_path / "state.npz")
     small = ["--rounds", "20", "--deals", "4", "--steps", "1"]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 
 from agents.policy import PolicyAgent
+from eval.arrays import read_arrays
 from eval.folder import fingerprint
 from train.network import export_policy
 from train.opponents import OpponentPool
@@ -101,8 +102,7 @@ def _read(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     state = json.loads((folder / "state.json").read_text())
     _check_opponents(state["opponents"], pool)
-    with np.load(folder / "arrays.npz", allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
+    arrays = read_arrays(folder / "arrays.npz")
     network = torch.load(folder / "network.pt", weights_only=True)
     chance = network.pop("chance")
     model.set_parameters(network, exact_match=True)

@@ -14,6 +14,7 @@ action does (`uno_env.inputs`); all actions share its weights::
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from uno_env.game.observation import OBSERVATION_LAYOUT_VERSION, OBSERVATION_SIZ
 from uno_env.game.rules import Rules
 from uno_env.inputs import ACTION_SIZE, INPUTS_VERSION, SITUATION_SIZE, inputs
 from uno_env.legal_actions import LegalActions
+from uno_env.reading import json_of
 
 FORMAT_VERSION = 2
 SUFFIX = ".safetensors"
@@ -54,6 +56,10 @@ def weight_shapes(hidden: int) -> dict[str, tuple[int, ...]]:
         "second.bias": (hidden,),
         "out.weight": (hidden,),
     }
+
+
+MAX_BYTES = 4 * sum(math.prod(shape) for shape in weight_shapes(MAX_HIDDEN).values()) + 2**20
+"""Of a file: the largest network, and a header."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +194,7 @@ class Policy:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Policy:
-        """Read a policy file. No code in it is run.
+        """Read a policy file. No code in it is run, and it takes memory as its size warrants.
 
         Raises:
             FileNotFoundError: there is no such file.
@@ -199,6 +205,8 @@ class Policy:
             raise PolicyFileError(f"{path} is a folder: name the policy file in it")
         if not path.is_file():
             raise FileNotFoundError(f"no policy file at {path}")
+        if path.stat().st_size > MAX_BYTES:
+            raise PolicyFileError(f"{path} is larger than {MAX_BYTES:,} bytes: no policy file is")
         try:
             with safe_open(path, framework="numpy") as file:
                 header = file.metadata() or {}
@@ -292,8 +300,8 @@ def _check_header(header: Mapping[str, str]) -> None:
 
 def _training_of(header: Mapping[str, str]) -> dict[str, Any]:
     try:
-        training = json.loads(header.get("uno_env.training", "{}"))
-    except (ValueError, RecursionError) as error:
+        training = json_of(header.get("uno_env.training", "{}"))
+    except ValueError as error:
         raise PolicyFileError(f"its training summary is no JSON: {error}") from error
     if not isinstance(training, dict):
         raise PolicyFileError("its training summary is no mapping")

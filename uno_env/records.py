@@ -30,6 +30,7 @@ from uno_env.game.checks import MAX_SEED
 from uno_env.game.engine import GameBatch
 from uno_env.game.position import Position
 from uno_env.game.rules import Rules
+from uno_env.reading import json_of
 
 FORMAT, VERSION = "uno_env record", 1
 SUFFIX = ".jsonl"
@@ -276,8 +277,8 @@ def _json_of(number: int, line: str) -> dict[str, Any]:
     if len(line) > MAX_LINE:
         raise RecordError(number, f"is longer than {MAX_LINE:,} characters: no line is")
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        value = json_of(line)
+    except ValueError:
         raise RecordError(number, f"is no JSON: {_shown(line)}") from None
     if not isinstance(value, dict):
         raise RecordError(number, f"is no JSON object: {_shown(line)}")
