@@ -11,7 +11,7 @@ seed and the number of the round, so that all who play the deal meet the same ca
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
@@ -44,6 +44,8 @@ PIECE = 16_384
 """The default size of a piece, in rounds or games, about. Results depend on it, so it never changes
 with the machine. Large ones are fast, since at the end of a piece the few games that last long
 share what a step costs. But when a process ends early, what it was playing is lost."""
+MAX_POINTS = 2**17
+"""More than the whole deck counts under any rules."""
 WINDOW = 4_096
 """Games of a piece that are played at a time, at most: where one is over the next begins. More take
 more memory than processors have at hand, fewer share what a step costs. Results depend on it."""
@@ -176,11 +178,80 @@ class Rounds:
         """By name."""
         return {spec.name: getattr(self, spec.name) for spec in fields(self)}
 
+    @classmethod
+    def of(
+        cls, columns: Mapping[str, NDArray[Any]], players: int, deals: range, *, games: bool
+    ) -> Rounds:
+        """The rounds that were read from a file, checked.
+
+        Args:
+            columns: whole numbers of any type, by name, as `arrays` gives them.
+            players: P.
+            deals: those that were played.
+            games: whether a deal is a whole game, which has several rounds.
+
+        Raises:
+            ValueError: these are not the rounds of those deals in every rotation, in order.
+        """
+        if columns.keys() != _COLUMNS.keys():
+            raise ValueError(f"columns {', '.join(columns)}: needed are {', '.join(_COLUMNS)}")
+        rows, seat = columns["deal"].size, players - 1
+        limits = {
+            "deal": (deals.start, deals.stop - 1),
+            "rotation": (0, seat),
+            "number": (0, MAX_ROUNDS - 1 if games else 0),
+            "winner": (TRUNCATED, seat),
+            "points": (0, MAX_POINTS),
+            "decisions": (1, 2**31 - 1),
+            "first": (0, seat),
+        }
+        for name, (low, high) in limits.items():
+            column, shape = columns[name], (rows, players) if name == "points" else (rows,)
+            if column.dtype.kind not in "iu" or column.shape != shape or not rows:
+                raise ValueError(
+                    f"{name}: {column.dtype} of the shape {column.shape}: needed are whole numbers "
+                    f"of the shape {shape}, one row or more"
+                )
+            odd = column[(column < low) | (column > high)]
+            if odd.size:
+                raise ValueError(f"{name}={odd[0]}: allowed is a whole number from {low} to {high}")
+        made = cls(**{name: columns[name].astype(dtype) for name, dtype in _COLUMNS.items()})
+        made._check_order(players, deals)
+        return made
+
+    def _check_order(self, players: int, deals: range) -> None:
+        """Whether there is every game in order, and every round of it; raises a ValueError."""
+        starts = np.flatnonzero(self.number == 0)
+        game = np.cumsum(self.number == 0) - 1
+        of_game = self.deal.astype(np.int64) * players + self.rotation
+        whole = len(starts) == len(deals) * players
+        if not whole or (of_game != deals.start * players + game).any():
+            raise ValueError(
+                f"deals {deals.start} to {deals.stop - 1} are needed in order, in {players} "
+                "rotations each"
+            )
+        if (self.number != np.arange(len(game)) - starts[game]).any():
+            raise ValueError("the rounds of a game are needed in order, from round 0")
+        if self.points[self.winner < 0].any():
+            raise ValueError("points where nobody won: needed are zeros")
+
     @staticmethod
     def join(parts: Sequence[Rounds]) -> Rounds:
         """The parts, one after the other."""
         columns = zip(*(part.arrays().values() for part in parts), strict=True)
         return Rounds(*map(np.concatenate, columns))
+
+
+_COLUMNS = {
+    "deal": np.int32,
+    "rotation": np.int8,
+    "number": np.int32,
+    "winner": np.int8,
+    "points": np.int32,
+    "decisions": np.int32,
+    "first": np.int8,
+}
+"""The types of `Rounds`."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +276,25 @@ class Failure:
     """The position as `uno_env.Position.parse` reads it."""
     options: str = ""
     """What else the command that plays it again has to be told."""
+
+    @classmethod
+    def of(cls, values: object) -> Failure:
+        """What `dataclasses.asdict` gave, read from a file.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        known = {spec.name: str(spec.type) for spec in fields(cls)}
+        if not isinstance(values, dict) or values.keys() != known.keys():
+            raise ValueError(f"a failure is needed with {', '.join(known)}")
+        for name, of in known.items():
+            value, (kind, allowed) = values[name], _OF_A_FAILURE[of]
+            fits = type(value) is kind
+            if fits and isinstance(value, list):
+                fits = all(isinstance(each, str) for each in value)
+            if not fits:
+                raise ValueError(f"{name}={value!r}: allowed is {allowed}")
+        return cls(**{**values, "lineup": tuple(values["lineup"])})
 
     @property
     def where(self) -> str:
@@ -231,6 +321,13 @@ class Failure:
             f"agent {self.agent!r} {self.what}\n{self.where}\nagain: {self.replay}\n{self.position}"
         )
 
+
+_OF_A_FAILURE: dict[str, tuple[type, str]] = {
+    "str": (str, "text"),
+    "int": (int, "a whole number"),
+    "tuple[str, ...]": (list, "a list of names"),
+}
+"""What JSON holds the fields of `Failure` as, by their types, and how an error calls it."""
 
 Outcome = Rounds | Failure
 

@@ -23,7 +23,8 @@ import inspect
 import io
 import json
 import os
-import zipfile
+import warnings
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -34,16 +35,18 @@ from numpy.typing import NDArray
 
 from agents import Agent
 from agents.policy import PolicyAgent
+from eval.arrays import read_arrays
 from eval.floor import Failure, Outcome, Piece, Rounds, Table
 from uno_env import __version__
 from uno_env.game.actions import ACTION_LAYOUT_VERSION
 from uno_env.game.observation import OBSERVATION_LAYOUT_VERSION
+from uno_env.reading import json_of
 
 FORMAT = 1
 """The version of the folder's layout."""
 RESULTS, ROUNDS, REPORT, PIECES = "results.json", "rounds.csv.gz", "report.html", "pieces"
-_DAMAGED = (ValueError, TypeError, KeyError, OSError, EOFError, zipfile.BadZipFile)
-"""What reading a file that was cut short raises."""
+_MOST_TIMES = 100
+"""How many times its size `rounds.csv.gz` may hold: each line has bits of its own."""
 
 
 class FolderError(RuntimeError):
@@ -168,8 +171,10 @@ class Folder:
             key = different[0]
             what = f"its {key} is {found.get(key)!r}, now asked for is {self.plan[key]!r}"
             if key == "matches":  # the agents are the same, so it is seated otherwise
-                there, asked = (len(each) for each in (found.get(key, []), self.plan[key]))
-                what = f"its seating is another, of {there:,} line-ups, now asked for are {asked:,}"
+                there = found.get(key)
+                number = len(there) if isinstance(there, list) else 0
+                what = f"its seating is another, of {number:,} line-ups, now asked for are "
+                what += f"{len(self.plan[key]):,}"
             raise FolderError(f"{self.path} holds another tournament: {what}; nothing was changed")
 
     @property
@@ -221,12 +226,12 @@ class Folder:
             rounds, failure = (self.path / _piece_name(piece, end) for end in ("npz", "json"))
             try:
                 if rounds.exists():
-                    with np.load(rounds) as arrays:
-                        found[piece] = Rounds(**arrays)
+                    deals, games = range(piece.start, piece.stop), bool(self.plan["games"])
+                    arrays = read_arrays(rounds)
+                    found[piece] = Rounds.of(arrays, piece.players, deals, games=games)
                 elif failure.exists():
-                    read = json.loads(failure.read_text())
-                    found[piece] = Failure(**{**read, "lineup": tuple(read["lineup"])})
-            except _DAMAGED as error:
+                    found[piece] = Failure.of(json_of(failure.read_text("utf-8")))
+            except (ValueError, OSError) as error:
                 path = rounds if rounds.exists() else failure
                 raise FolderError(
                     f"{path} is damaged ({error}); nothing was changed: delete it to have this "
@@ -279,7 +284,7 @@ def read_results(path: Path) -> dict[str, Any]:
     """
     file = path / RESULTS
     try:
-        results: Any = json.loads(file.read_text())
+        results: Any = json_of(file.read_text("utf-8"))
         if results["format"] != FORMAT:
             raise FolderError(f"{file} has the format {results['format']}: read is {FORMAT}")
         if not isinstance(results["plan"], dict) or not isinstance(results["complete"], bool):
@@ -299,8 +304,7 @@ def rounds_as_csv(matches: Mapping[int, Rounds], players: int) -> bytes:
         matches: the rounds of each match, by its number.
         players: P.
     """
-    names = ["match", "deal", "rotation", "round", "first", "winner", "decisions"]
-    lines = [",".join([*names, *(f"points_{place}" for place in range(players))])]
+    lines = [_head(players)]
     for number, rows in matches.items():
         columns: list[NDArray[Any]] = [
             np.full(len(rows.deal), number),
@@ -311,31 +315,52 @@ def rounds_as_csv(matches: Mapping[int, Rounds], players: int) -> bytes:
     return gzip.compress("\n".join([*lines, ""]).encode(), compresslevel=6, mtime=0)
 
 
-def rounds_from_csv(path: Path, players: int) -> dict[int, Rounds]:
+def _head(players: int) -> str:
+    names = ["match", "deal", "rotation", "round", "first", "winner", "decisions"]
+    return ",".join([*names, *(f"points_{place}" for place in range(players))])
+
+
+def rounds_from_csv(path: Path, players: int, deals: int, *, games: bool) -> dict[int, Rounds]:
     """What `rounds_as_csv` wrote, by match.
+
+    Args:
+        path: the file.
+        players: P.
+        deals: of each match.
+        games: whether a deal is a whole game.
 
     Raises:
         FolderError: the file is damaged.
     """
     try:
-        with gzip.open(path, "rt") as file:
-            table = np.loadtxt(file, np.int64, delimiter=",", skiprows=1, ndmin=2)
-        if table.size and table.shape[1] != 7 + players:
-            raise ValueError(f"{table.shape[1]} columns: needed are {7 + players}")
-    except (OSError, ValueError, EOFError) as error:
+        table = _table_of(path, players)
+        found = {}
+        for number in np.unique(table[:, 0]).tolist():
+            own = table[table[:, 0] == number, 1:]
+            names = ("deal", "rotation", "number", "first", "winner", "decisions")
+            columns = dict(zip(names, own.T, strict=False), points=own[:, len(names) :])
+            found[number] = Rounds.of(columns, players, range(deals), games=games)
+    except (OSError, ValueError, EOFError, zlib.error, Warning) as error:
         raise FolderError(f"{path} is damaged: {error}") from error
-    found = {}
-    for number in np.unique(table[:, 0]) if table.size else []:
-        _, deal, rotation, of_game, first, winner, decisions, *points = table[
-            table[:, 0] == number
-        ].T
-        found[int(number)] = Rounds(
-            deal=deal.astype(np.int32),
-            rotation=rotation.astype(np.int8),
-            number=of_game.astype(np.int32),
-            winner=winner.astype(np.int8),
-            points=np.stack(points, axis=1).astype(np.int32),
-            decisions=decisions.astype(np.int32),
-            first=first.astype(np.int8),
-        )
     return found
+
+
+def _table_of(path: Path, players: int) -> NDArray[np.int64]:
+    """The numbers of `rounds.csv.gz`. Raises all that `rounds_from_csv` catches."""
+    most = _MOST_TIMES * path.stat().st_size
+    with gzip.open(path, "rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ValueError(f"it holds more than {_MOST_TIMES} times its size")
+    head, _, lines = data.decode("ascii").partition("\n")
+    if head != _head(players):
+        raise ValueError(f"its first line is {head[:80]!r}: needed is {_head(players)}")
+    if not lines:
+        return np.empty((0, 7 + players), np.int64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of numbers that are not whole
+        rows = io.StringIO(lines)
+        table = np.loadtxt(rows, np.int64, delimiter=",", comments=None, ndmin=2)
+    if table.shape[1] != 7 + players:
+        raise ValueError(f"{table.shape[1]} columns: needed are {7 + players}")
+    return table

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval import ratings
+from eval.arguments import whole_number
 from eval.estimates import Estimate, Mean, estimate, estimate_of_parts, mean_per_round
-from eval.floor import Failure, Rounds
+from eval.floor import MAX_DEALS, Failure, Rounds
 from eval.folder import FORMAT, ROUNDS, FolderError
 from eval.ratings import Ratings
 from eval.results import MatchResult, first_seat, round_length
 from eval.seating import Lineup, against_a_table
+from uno_env.game.checks import one_of
 from uno_env.game.rules import Rules
 
 _LOOKS = 12
@@ -254,44 +256,77 @@ def _interval(value: Estimate | Mean) -> list[float | None]:
 
 
 def from_json(
-    results: Mapping[str, Any], path: Path, read: Callable[[Path, int], dict[int, Rounds]]
+    results: Mapping[str, Any], path: Path, read: Callable[..., dict[int, Rounds]]
 ) -> Tournament:
     """A tournament from what `as_json` wrote and its rounds.
+
+    Args:
+        results: what was written.
+        path: the folder.
+        read: `eval.folder.rounds_from_csv`.
 
     Raises:
         FolderError: it is not complete, or damaged.
     """
     if not results["complete"]:
         raise FolderError(f"the tournament in {path} is not complete: go on with it by --resume")
-    plan = results["plan"]
     try:
-        names = tuple(agent["name"] for agent in plan["agents"])
-        lineups = [tuple(lineup) for lineup in plan["matches"]]
-        rules = Rules.make(plan["rules"], num_players=plan["players"])
-        rows = read(path / ROUNDS, rules.num_players)
-        if sorted(rows) != results["counted"]:
-            raise FolderError(f"{path / ROUNDS} does not hold the matches that count")
-        return Tournament(
-            agents=names,
-            played={
-                number: (
-                    lineups[number],
-                    MatchResult(
-                        names=tuple(names[i] for i in lineups[number]),
-                        rules=rules,
-                        seed=plan["seed"],
-                        max_decisions=plan["max_decisions"],
-                        rows=rows[number],
-                        games=plan["games"],
-                    ),
-                )
-                for number in results["counted"]
-            },
-            failures=tuple(
-                Failure(**{**failure, "lineup": tuple(failure["lineup"])})
-                for failure in results["failures"]
-            ),
-            rules=rules,
-        )
-    except (KeyError, TypeError, IndexError) as error:
+        return _tournament_of(results, path, read)
+    except (KeyError, TypeError, ValueError) as error:
         raise FolderError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+
+
+def _tournament_of(
+    results: Mapping[str, Any], path: Path, read: Callable[..., dict[int, Rounds]]
+) -> Tournament:
+    """The same. Raises all that `from_json` catches, where a value is not what `plan_of` says."""
+    plan = results["plan"]
+    names = _names_of(plan["agents"])
+    rules = Rules.parse(plan["rules"], num_players=plan["players"])
+    lineups = _lineups_of(plan["matches"], len(names), rules.num_players)
+    games = one_of("games", plan["games"], True, False)
+    deals = whole_number("deals", plan["deals"], 1, MAX_DEALS)
+    match: dict[str, Any] = {
+        "seed": whole_number("seed", plan["seed"], 0),
+        "max_decisions": whole_number("max_decisions", plan["max_decisions"], 1),
+    }
+    rows = read(path / ROUNDS, rules.num_players, deals, games=games)
+    counted = sorted(rows)
+    if counted != results["counted"] or any(not 0 <= i < len(lineups) for i in counted):
+        raise FolderError(f"{path / ROUNDS} does not hold the matches that count")
+    return Tournament(
+        agents=names,
+        played={
+            number: (
+                lineups[number],
+                MatchResult(
+                    names=tuple(names[i] for i in lineups[number]),
+                    rules=rules,
+                    rows=rows[number],
+                    games=games,
+                    **match,
+                ),
+            )
+            for number in counted
+        },
+        failures=tuple(Failure.of(failure) for failure in results["failures"]),
+        rules=rules,
+    )
+
+
+def _names_of(agents: Any) -> tuple[str, ...]:
+    names = tuple(agent["name"] for agent in agents)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"agents {names!r}: allowed are names that differ")
+    return names
+
+
+def _lineups_of(matches: Any, agents: int, players: int) -> list[Lineup]:
+    for lineup in matches:
+        for agent in lineup:
+            whole_number("matches", agent, 0, agents - 1)
+        if len(lineup) != players or len(set(lineup)) < 2:
+            raise ValueError(
+                f"matches: {lineup!r}: allowed are line-ups of {players}, not all of them the same"
+            )
+    return [tuple(lineup) for lineup in matches]

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 from pathlib import Path
 
@@ -273,6 +274,201 @@ def test_folders_that_do_not_fit_stay_as_they_are(make, resume, complaint, tmp_p
     with pytest.raises(FolderError, match=complaint):
         round_robin(BOTS, out=path, resume=resume, **PLAY)
     assert tree(tmp_path) == before
+
+
+# --- Whatever is damaged is said -----------------------------------------------------------------
+
+
+def copied(whole, path, results=None, rounds=None):
+    """The folder with other results, or another text of its rounds."""
+    shutil.copytree(whole[0], path)
+    if results:
+        read = json.loads((path / "results.json").read_text())
+        changed = results(read)
+        text = changed if isinstance(changed, str) else json.dumps(read)
+        (path / "results.json").write_text(text)
+    if rounds:
+        changed = rounds(gzip.decompress((path / "rounds.csv.gz").read_bytes()).decode())
+        packed = changed if isinstance(changed, bytes) else gzip.compress(changed.encode())
+        (path / "rounds.csv.gz").write_bytes(packed)
+    return path
+
+
+def setting(*keys, value):
+    def change(read):
+        for key in keys[:-1]:
+            read = read[key]
+        read[keys[-1]] = value
+
+    return change
+
+
+A_FAILURE = {
+    **dict.fromkeys(["agent", "what", "rules", "position", "options"], "x"),
+    **dict.fromkeys(["seed", "deal", "deal_seed", "rotation", "round", "decision"], 1),
+    "lineup": ["keen", "x"],
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda read: "[" * 100_000, "nested too deeply"),
+        (lambda read: '{"\\ud800": 1}', "half of a surrogate pair"),
+        (setting("format", value=[1]), "has the format"),
+        (setting("plan", value=[]), "cannot be read"),
+        (setting("plan", "agents", value=5), "damaged: TypeError"),
+        (setting("plan", "agents", 0, "name", value={}), "allowed are names that differ"),
+        (setting("plan", "agents", 0, "name", value="greedy"), "allowed are names that differ"),
+        (setting("plan", "rules", value="chess"), "unknown preset 'chess'"),
+        (setting("plan", "rules", value={}), "`parse` reads their text form"),
+        (setting("plan", "players", value=2.5), r"num_players=2\.5: allowed is"),
+        (setting("plan", "players", value=3), "allowed are line-ups of 3"),
+        (setting("plan", "matches", 0, value=[0]), "allowed are line-ups of 2"),
+        (setting("plan", "matches", 0, value=[0, -1]), "matches=-1: allowed is a whole number"),
+        (setting("plan", "matches", 0, value=[0, 3]), "matches=3: allowed is a whole number"),
+        (setting("plan", "matches", 0, value=[1, 1]), "not all of them the same"),
+        (setting("plan", "matches", value=[[0, 1]]), "does not hold the matches that count"),
+        (setting("plan", "deals", value=39), "deal=39: allowed is a whole number from 0 to 38"),
+        (setting("plan", "deals", value=41), "deals 0 to 40 are needed in order"),
+        (setting("plan", "deals", value=10**9), "deals=1000000000: allowed is"),
+        (setting("plan", "games", value=1), "games=1: allowed is True or False"),
+        (setting("plan", "seed", value="4"), "seed='4': allowed is a whole number"),
+        (setting("plan", "max_decisions", value=None), "max_decisions=None: allowed is"),
+        (setting("counted", value=[0, 1]), "does not hold the matches that count"),
+        (setting("counted", value={}), "does not hold the matches that count"),
+        (setting("failures", value=[5]), "a failure is needed with agent, what"),
+        (setting("failures", value=[{**A_FAILURE, "more": 1}]), "a failure is needed with"),
+        (
+            setting("failures", value=[{**A_FAILURE, "seed": "1"}]),
+            "seed='1': allowed is a whole",
+        ),
+        (setting("failures", value=[{**A_FAILURE, "what": 1}]), "what=1: allowed is text"),
+        (setting("failures", value=[{**A_FAILURE, "lineup": [1]}]), "allowed is a list of names"),
+    ],
+)
+def test_damaged_results_are_said(whole, tmp_path, change, message):
+    path = copied(whole, tmp_path / "out", change)
+    with pytest.raises(FolderError, match=message):
+        load(path)
+
+
+def line(number, **values):
+    """The rounds with other values in a line, by the name of the column."""
+
+    def change(text):
+        lines = text.splitlines()
+        names, fields = lines[0].split(","), lines[number].split(",")
+        for name, value in values.items():
+            fields[names.index(name)] = str(value)
+        return "\n".join([*lines[:number], ",".join(fields), *lines[number + 1 :], ""])
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: b"match", "Not a gzipped file"),
+        (lambda text: gzip.compress(text.encode())[:-9], "damaged"),
+        (lambda text: gzip.compress(text.encode())[:40] + b"\xff" * 400, "damaged: Error -3"),
+        (lambda text: "", "its first line is ''"),
+        (lambda text: text.replace("points_1", "points_2", 1), "needed is match,deal,rotation"),
+        (lambda text: text + "\u00e9", "'ascii' codec"),
+        (lambda text: text + "\n" * 200_000, "holds more than 100 times its size"),
+        (lambda text: text.splitlines()[0] + "\n", "does not hold the matches that count"),
+        (lambda text: text.splitlines()[0] + "\n\n", "damaged: loadtxt: input contained no data"),
+        (lambda text: text + "1,2\n", "damaged"),
+        (lambda text: "".join(text.splitlines(keepends=True)[:-1]), "are needed in order"),
+        (line(3, match=7), "damaged"),
+        (line(3, match="1.0"), "damaged"),
+        (line(3, match=2**70), "damaged"),
+        (line(3, deal=256), "deal=256: allowed is a whole number from 0 to 39"),
+        (line(3, rotation=2), "rotation=2: allowed is a whole number from 0 to 1"),
+        (line(3, round=1), "number=1: allowed is a whole number from 0 to 0"),
+        (line(3, first=-1), "first=-1: allowed is a whole number from 0 to 1"),
+        (line(3, winner=256), "winner=256: allowed is a whole number from -2 to 1"),
+        (line(3, winner=-2, points_0=5), "points where nobody won: needed are zeros"),
+        (line(3, decisions=0), "decisions=0: allowed is a whole number from 1"),
+        (line(3, points_1=-1), "points=-1: allowed is a whole number from 0"),
+        (line(3, points_1=2**40), "points=1099511627776: allowed is a whole number from 0"),
+        (line(3, deal=2), "deals 0 to 39 are needed in order"),
+    ],
+)
+def test_damaged_rounds_are_said(whole, tmp_path, change, message):
+    path = copied(whole, tmp_path / "out", rounds=change)
+    with pytest.raises(FolderError, match=message):
+        load(path)
+
+
+def test_rounds_of_games_are_needed_in_order(tmp_path):
+    options = {"rules": "angry_birds target=100", "deals": 4, "games": True}
+    whole = [tmp_path / "whole"]
+    round_robin(["keen", "greedy"], out=whole[0], **options)
+    for number, change in enumerate([line(2, round=2), line(1, round=1)]):
+        path = copied(whole, tmp_path / str(number), rounds=change)
+        with pytest.raises(FolderError, match="in order"):
+            load(path)
+
+
+class Broken(Agent):
+    name = "broken"
+
+    def act(self, observation, mask, rng):
+        raise RuntimeError("broken")
+
+
+def test_a_tournament_of_which_no_match_counts_is_read(tmp_path):
+    result = round_robin([Broken(), "keen"], out=tmp_path / "out", deals=2)
+    again = load(tmp_path / "out")
+    assert format_table(again) == format_table(result)
+    assert again.failures == result.failures
+    assert not again.matches
+
+
+@pytest.mark.parametrize("change", [5, None, [5], [[0, 1]]])
+def test_another_seating_is_said_whatever_stands_there(whole, tmp_path, change):
+    path = copied(whole, tmp_path / "out", setting("plan", "matches", value=change))
+    number = len(change) if isinstance(change, list) else 0
+    with pytest.raises(FolderError, match=f"another, of {number} line-ups, now asked for are 3"):
+        round_robin(BOTS, out=path, resume=True, **PLAY)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"winner": None}, "columns deal, rotation, number, points"),
+        ({"deal": np.zeros((20, 1), int)}, r"deal: int64 of the shape \(20, 1\): needed"),
+        ({"deal": np.zeros(20)}, r"deal: float64 of the shape \(20,\): needed are whole numbers"),
+        ({"points": np.zeros((20, 3), int)}, r"needed are whole numbers of the shape \(20, 2\)"),
+        ({"winner": np.full(20, 2, np.uint64)}, "winner=2: allowed is a whole number from -2 to 1"),
+        ({"number": np.arange(20)}, "number=1: allowed is a whole number from 0 to 0"),
+        ({"deal": np.zeros(20, int)}, "deals 0 to 9 are needed in order, in 2 rotations each"),
+        ({"first": np.array([None] * 20)}, "values of type object: read are numbers and text"),
+    ],
+)
+def test_damaged_pieces_are_said(tmp_path, change, message):
+    path = tmp_path / "out"
+    interrupted(path)
+    piece = sorted((path / "pieces").iterdir())[0]
+    with np.load(piece) as file:
+        arrays = {k: array for k, array in {**file, **change}.items() if array is not None}
+    np.savez_compressed(piece, **arrays)
+    before = tree(tmp_path)
+    with pytest.raises(FolderError, match=f"{piece.name} is damaged .*{message}"):
+        round_robin(BOTS, out=path, resume=True, **PLAY)
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000, '{"lineup": ["\\ud800"]}', "{}"])
+def test_damaged_failures_are_said(tmp_path, text):
+    path = tmp_path / "out"
+    interrupted(path)
+    piece = sorted((path / "pieces").iterdir())[0]
+    piece.unlink()
+    piece.with_suffix(".json").write_text(text)
+    with pytest.raises(FolderError, match=r"000000\.json is damaged .* delete it"):
+        round_robin(BOTS, out=path, resume=True, **PLAY)
 
 
 def test_a_tournament_is_resumed_with_its_seating(tmp_path):
