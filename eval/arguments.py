@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
@@ -42,10 +43,13 @@ def finite_number(
     Raises:
         ValueError: it is something else.
     """
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    if not (real and math.isfinite(value) and fits(float(value))):
+    number = math.nan
+    if not isinstance(value, bool) and isinstance(value, Real):
+        with suppress(OverflowError):  # of a whole number beyond all floats
+            number = float(value)
+    if not (math.isfinite(number) and fits(number)):
         raise ValueError(f"{name}={value!r}: allowed is {allowed}")
-    return float(value)
+    return number
 
 
 SHARE: tuple[str, Callable[[float], bool]] = ("a number from 0 to 1", lambda x: 0 <= x <= 1)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from eval.arguments import SHARE, finite_number, rules_for, whole_number
 from eval.floor import MAX_DEALS
@@ -160,6 +160,11 @@ class Arguments:
             self._set(name, finite_number(name, getattr(self, name), allowed, fits))
         if self.patience is not None:
             self._set("patience", whole_number("patience", self.patience, 1))
+        if self.opponent_weighting not in get_args(Weighting):
+            allowed = ", ".join(get_args(Weighting))
+            raise ValueError(
+                f"opponent_weighting={self.opponent_weighting!r}: allowed is one of {allowed}"
+            )
         if not isinstance(self.full_information, bool):
             raise ValueError(f"full_information={self.full_information!r}: allowed is a bool")
         self._check_texts()
@@ -201,6 +206,8 @@ class Arguments:
         allowed, fits = _ABOVE_ZERO
         shares = tuple(finite_number("shares", share, allowed, fits) for share in shares)
         self._set("shares", shares)
+        if not math.isfinite(self.num_envs * sum(shares)):
+            raise ValueError(f"shares={shares!r}: allowed are numbers whose sum is finite")
         if min(self.tables_of_each_kind()) < 1:
             raise ValueError(
                 f"num_envs={self.num_envs} is too few for {kinds} kinds of tables in these shares"

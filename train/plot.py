@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ from train.run import PROGRESS, RunError, read_progress
 
 _PROG = "python -m train.plot"
 _PREFIX, _MODE = "eval/", "greedy"
+_KIND = re.compile(r" ([2-9]|10) players$")
+"""What the name of a kind of table ends in."""
 ENDINGS = (".svg", ".png")
 """What pictures can be."""
 _COLOURS = ("#c0392b", "#2471a3", "#1e8449", "#9a7d0a", "#6c3483")
@@ -50,7 +53,9 @@ def curves(runs: Sequence[Path]) -> dict[str, dict[str, Curve]]:
             if name.startswith(_PREFIX) and name.count("/") == 3:
                 _, kind, mode, opponent = name.split("/")
                 if mode == _MODE:
-                    values = np.array([row[name] for row in rows])
+                    if any(row.get(name) is None for row in rows) or not _KIND.search(kind):
+                        raise RunError(f"{run / PROGRESS} has {name!r} not in every evaluation")
+                    values = np.array([row[name] for row in rows], np.float64)
                     found.setdefault(kind, {}).setdefault(opponent, []).append(values)
     assert at is not None, "argparse takes one run at least"
     return {

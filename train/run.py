@@ -30,7 +30,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from eval.arguments import finite_number, whole_number
 from train.arguments import Arguments
+from uno_env.reading import json_of
 
 ARGUMENTS, PROGRESS, POLICY = "arguments.json", "progress.jsonl", "policy.safetensors"
 _PARTIAL = ".partial"
@@ -181,10 +183,14 @@ def best_checkpoint(run: Path) -> Path:
     """The checkpoint of the policy that was best in evaluation.
 
     Raises:
-        RunError: there is none.
+        RunError: there is none, or the last checkpoint does not tell.
     """
-    state = json.loads((last_checkpoint(run) / "state.json").read_text())
-    best = run / "checkpoints" / _name(state["best"]["timesteps"])
+    path = last_checkpoint(run) / "state.json"
+    try:
+        told = json_of(path.read_text("utf-8"))["best"]["timesteps"]
+        best = run / "checkpoints" / _name(whole_number("timesteps", told, 0))
+    except (ValueError, TypeError, KeyError) as error:
+        raise RunError(f"{path} cannot be used: {type(error).__name__}: {error}") from error
     if not best.is_dir():
         raise RunError(f"no policy of {run} has been evaluated yet: take the last")
     return best
@@ -197,7 +203,7 @@ def read_arguments(run: Path) -> Arguments:
         RunError: there is no run there, or its arguments cannot be read.
     """
     try:
-        values = json.loads((run / ARGUMENTS).read_text())
+        values = json_of((run / ARGUMENTS).read_text("utf-8"))
         return Arguments(**{**values, "out": run})
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(f"{run} holds no run: there is no {ARGUMENTS}") from None
@@ -223,19 +229,46 @@ def check_same(saved: Arguments, asked: Arguments) -> None:
 
 
 def read_progress(run: Path) -> list[dict[str, Any]]:
-    """The learning curve, a row for each update; a last line that is not whole is left out."""
+    """The learning curve, a row for each update; a last line that is not whole is left out.
+
+    Raises:
+        RunError: a line is no row of it.
+    """
     path = run / PROGRESS
     if not path.exists():
         return []
-    whole, _, _ = path.read_text().rpartition("\n")
-    return [json.loads(line) for line in whole.splitlines()]
+    *whole, _ = path.read_bytes().split(b"\n")
+    rows = []
+    for number, line in enumerate(whole, start=1):
+        try:
+            rows.append(_row_of(json_of(line.decode())))
+        except ValueError as error:
+            raise RunError(f"{path}: line {number} cannot be used: {error}") from error
+    return rows
+
+
+def _row_of(row: Any) -> dict[str, Any]:
+    """A row of the learning curve, checked; raises a ValueError."""
+    if not isinstance(row, dict):
+        raise ValueError("allowed is a JSON object")
+    for name, value in row.items():
+        if value is not None:
+            finite_number(name, value, "a finite number or null", lambda _: True)
+    whole_number("timesteps", row.get("timesteps"), 0)
+    return row
 
 
 def seconds_of(run: Path) -> float:
-    """How long a run took, over all processes that went on with it."""
+    """How long a run took, over all processes that went on with it.
+
+    Raises:
+        RunError: as for `read_progress`, or a row does not tell.
+    """
     total = before = 0.0
     for row in read_progress(run):
-        now = float(row["time/seconds"])
+        now = row.get("time/seconds")
+        if now is None:
+            raise RunError(f"{run / PROGRESS} does not tell the time/seconds of every update")
         total += now - before if now > before else now
         before = now
     return total
