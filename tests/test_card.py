@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from train.arguments import Arguments, preset
 from train.card import Cell, cells, command, main, write_card
 from train.ppo import _parse
 from uno_env.policies import path_of
-from uno_env.policy import Policy
+from uno_env.policy import Policy, PolicyFileError
 
 
 @pytest.fixture
@@ -92,6 +93,65 @@ def test_the_command_gives_the_arguments(arguments: Arguments) -> None:
     parsed, run = _parse([*words[3:], "--out", str(arguments.out)])
     assert run is None
     assert parsed == arguments
+
+
+@pytest.mark.parametrize(
+    "training",
+    [
+        {"arguments": 5},
+        {"arguments": {"rules": ["chess"]}},
+        {"arguments": {"rules": [""]}},
+        {"timesteps": None},
+        {"timesteps": "many"},
+        {"seconds": "long"},
+        {"seconds": 5, "machine": None},
+    ],
+)
+def test_a_summary_that_makes_no_card_is_refused(file: Path, training: dict[str, Any]) -> None:
+    policy = Policy.load(file)
+    told = {**policy.training, **training}
+    told = {name: value for name, value in told.items() if value is not None}
+    Policy(policy.weights, policy.rules, told).save(file)
+    with pytest.raises(PolicyFileError, match="does not tell what it was trained with"):
+        write_card(file, 20, 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("{", "JSONDecodeError"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[]", "TypeError"),
+        ({"sha256": None}, "KeyError"),
+        ({"results": 5}, "TypeError"),
+        ({"rules": "chess"}, "rules='chess': allowed is 'angry_birds' or"),
+        ({"rules": ["classic"]}, "allowed is 'angry_birds' or"),
+        ({"players": 0}, "players=0: allowed is a whole number from 2"),
+        ({"opponent": {}}, "opponent={}: allowed is a name"),
+        ({"number": 1.5}, "number=1.5: allowed is a whole number"),
+        ({"games": 1}, "games=1: allowed is True or False"),
+        ({"high": "1"}, "high='1': allowed is a number from 0 to 1"),
+        ({"value": float("nan")}, "value=nan: allowed is a number from 0 to 1"),
+    ],
+)
+def test_results_that_are_none_are_refused(
+    file: Path, change: Any, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = file.with_suffix(".json")
+    write_card(file, 20, 4)
+    saved = json.loads(kept.read_text())
+    if isinstance(change, str):
+        kept.write_text(change)
+    else:
+        inside = saved if change.keys() <= saved.keys() else saved["results"][1]
+        inside |= change
+        kept.write_text(json.dumps({k: v for k, v in saved.items() if v is not None}))
+    before = kept.read_text()
+    assert main([str(file), "--rounds", "20", "--games", "4"]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "delete it to have all measured anew" in error
+    assert kept.read_text() == before
 
 
 def test_a_file_that_tells_nothing_of_its_training_is_refused(

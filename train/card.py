@@ -20,11 +20,15 @@ from typing import Any
 
 from agents import Agent
 from agents.policy import PolicyAgent
+from eval.arguments import SHARE, finite_number, whole_number
 from eval.command import CommandParser, ProgressLine, run_command, whole_number_of
 from eval.match import play
 from train.arguments import PRESETS, Arguments, preset
-from uno_env.game.rules import Rules
+from uno_env.game.checks import one_of
+from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
+from uno_env.game.rules import PRESETS as RULES
 from uno_env.policy import SUFFIX, Policy, PolicyFileError
+from uno_env.reading import json_of
 
 OPPONENTS = ("expert", "greedy", "keen")
 PLAYERS = (2, 3, 4, 7)
@@ -92,6 +96,7 @@ def write_card(path: Path, rounds: int, games: int, jobs: int = 1) -> Path:
     Raises:
         FileNotFoundError: there is no policy file.
         PolicyFileError: it is none, or tells nothing of its training.
+        ValueError: the results beside it are none.
         OSError: a file cannot be written.
     """
     policy = Policy.load(path)
@@ -112,8 +117,15 @@ def _arguments_of(policy: Policy, path: Path) -> Arguments:
     Raises:
         PolicyFileError: its header does not tell.
     """
+    training = policy.training
     try:
-        return Arguments(**{**policy.training["arguments"], "out": Path("runs/NAME")})
+        arguments = Arguments(**{**training["arguments"], "out": Path("runs/NAME")})
+        arguments.kinds_of_tables()
+        whole_number("timesteps", training["timesteps"], 0)
+        if training.get("seconds") is not None:
+            finite_number("seconds", training["seconds"], "a number from 0", lambda x: x >= 0)
+            training["machine"]
+        return arguments
     except (KeyError, TypeError, ValueError) as error:
         raise PolicyFileError(
             f"{path} does not tell what it was trained with ({error!r}): write it with train.export"
@@ -128,9 +140,15 @@ class _Results:
         self.digest = hashlib.sha256(policy.read_bytes()).hexdigest()
         self.rows: list[dict[str, Any]] = []
         if self.path.exists():
-            saved = json.loads(self.path.read_text())
-            if saved["sha256"] == self.digest:
-                self.rows = saved["results"]
+            try:
+                saved = json_of(self.path.read_text("utf-8"))
+                if saved["sha256"] == self.digest:
+                    self.rows = [_checked(row) for row in saved["results"]]
+            except (ValueError, TypeError, KeyError) as error:
+                raise ValueError(
+                    f"{self.path} holds no results ({type(error).__name__}: {error}): delete it to "
+                    "have all measured anew"
+                ) from error
 
     def number(self, cell: Cell) -> int:
         """How many rounds or games were played of it."""
@@ -151,6 +169,19 @@ class _Results:
 
 def _cell(result: dict[str, Any]) -> dict[str, Any]:
     return {field.name: result[field.name] for field in dataclasses.fields(Cell)}
+
+
+def _checked(row: dict[str, Any]) -> dict[str, Any]:
+    """A result as it was kept. Raises a ValueError, TypeError or KeyError if it is none."""
+    one_of("rules", row["rules"], *RULES)
+    one_of("games", row["games"], True, False)
+    whole_number("players", row["players"], MIN_PLAYERS, MAX_PLAYERS)
+    whole_number("number", row["number"], 1)
+    for name in ("value", "low", "high"):
+        finite_number(name, row[name], *SHARE)
+    if not isinstance(row["opponent"], str):
+        raise ValueError(f"opponent={row['opponent']!r}: allowed is a name")
+    return row
 
 
 def _write_whole(path: Path, text: str) -> None:
