@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from eval import soak as command
 from eval.soak import SoakError, main, soak
 from uno_env import GameBatch, Rules
-from uno_env.game.rules import HOUSE_RULES, PRESETS
+from uno_env.game.rules import HOUSE_RULES, PRESETS, RULES_KEPT
 
 
 @pytest.mark.parametrize(
@@ -42,6 +44,22 @@ def test_rounds_that_do_not_end_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(command, "MAX_CYCLES", 10)
     result = soak("classic", 10_000, games=50)
     assert 0.9 * result.rounds < result.capped < result.rounds
+
+
+def test_rules_that_were_played_once_take_no_memory_for_ever() -> None:
+    """As a server meets them, or who reads many records."""
+
+    def play(targets: range) -> None:
+        for target in targets:
+            batch = GameBatch(f"angry_birds target={target}", 1)
+            batch.step(batch.legal.argmax(axis=1))
+
+    tracemalloc.start()
+    play(range(1, RULES_KEPT + 50))
+    before = tracemalloc.get_traced_memory()[0]
+    play(range(RULES_KEPT + 50, RULES_KEPT + 350))
+    assert tracemalloc.get_traced_memory()[0] - before < 300 * 1_000
+    tracemalloc.stop()
 
 
 def test_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,6 @@ or three times as fast as by its indices.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +38,7 @@ from uno_env.game.cards import (
 from uno_env.game.effects import DRAWN_FOR, HOP_AFTER
 from uno_env.game.observation import LAYOUT, VIEW_SEATS
 from uno_env.game.play import settle
-from uno_env.game.rules import Rules
+from uno_env.game.rules import Rules, cached_by_rules
 from uno_env.game.state import LACK_CAP, Hop, Phase, State, wheel
 
 # Tables and numbers of the modules that step many games, for plain integers.
@@ -93,7 +92,7 @@ class _Tables:
         )
 
 
-_tables = cache(_Tables.of)
+_tables = cached_by_rules(_Tables.of)
 
 
 # ---------------------------------------------------------------------- one step

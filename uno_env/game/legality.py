@@ -32,7 +32,7 @@ from uno_env.game.cards import (
     word_of,
 )
 from uno_env.game.dealing import nothing_to_draw
-from uno_env.game.rules import Rules
+from uno_env.game.rules import Rules, cached_by_rules
 from uno_env.game.state import Phase, Rows, State
 
 _T = TypeVar("_T", bound=np.generic)
@@ -234,7 +234,7 @@ def forgot_uno(
     return is_play & (left == 1) & ~state.said
 
 
-@cache
+@cached_by_rules
 def phase_actions(rules: Rules) -> NDArray[np.uint64]:
     """The actions, but for plays and UNO, that each phase offers if nothing else forbids them."""
     offered: dict[Phase, list[int]] = {

@@ -36,7 +36,7 @@ from uno_env.game.cards import (
     take_sets,
 )
 from uno_env.game.legality import OF_COLOUR
-from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules
+from uno_env.game.rules import MAX_PLAYERS, MIN_PLAYERS, Rules, cached_by_rules
 from uno_env.game.state import LACK_CAP, ONE_FOR_EACH_COLOUR, Phase, Rows, State
 
 OBSERVATION_LAYOUT_VERSION = 2
@@ -238,7 +238,7 @@ def _digits(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.i
     return np.minimum(numbers // DIGIT, 255), numbers % DIGIT
 
 
-@cache
+@cached_by_rules
 def constant_part(rules: Rules) -> NDArray[np.uint8]:
     """The features that the rules alone decide, the others zero: (F,)."""
     row = np.zeros(OBSERVATION_SIZE, np.uint8)

@@ -6,7 +6,7 @@ import dataclasses
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
 from uno_env.game.cards import DECK_SIZES
@@ -203,7 +203,13 @@ class Rules:
         return DECK_SIZES[self.deck]
 
 
-@cache
+RULES_KEPT: Final = 256
+cached_by_rules = lru_cache(maxsize=RULES_KEPT)
+"""For functions of `Rules`. What they gave is kept for the rules that were asked for last: rules
+come from files and browsers too, and a process may meet ever new ones."""
+
+
+@cached_by_rules
 def interned(rules: Rules) -> Rules:
     """The same object for equal rules: caches by rules find it without comparing all fields."""
     return rules

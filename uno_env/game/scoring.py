@@ -5,8 +5,6 @@ The rules are in the rulebook's section "The end of a round and of a game".
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,11 +18,11 @@ from uno_env.game.cards import (
     Words,
     set_sizes,
 )
-from uno_env.game.rules import NUM_PARTNERS, Rules
+from uno_env.game.rules import NUM_PARTNERS, Rules, cached_by_rules
 from uno_env.game.state import NO_SEAT, Phase, Rows, State
 
 
-@cache
+@cached_by_rules
 def card_points(rules: Rules) -> NDArray[np.int32]:
     """Points of each kind of card: (55,) int32."""
     symbols = [*range(Symbol.SKIP), *[rules.action_points] * (NUM_COLOURED_SYMBOLS - Symbol.SKIP)]
@@ -34,7 +32,7 @@ def card_points(rules: Rules) -> NDArray[np.int32]:
     return points
 
 
-@cache
+@cached_by_rules
 def _cards_by_points(rules: Rules) -> tuple[NDArray[np.int32], Words]:
     """The different values of cards (V,), and the cards of each as sets (V, 2)."""
     points = card_points(rules)
@@ -126,7 +124,7 @@ def win_rewards(winners: NDArray[np.bool_]) -> NDArray[np.float32]:
     return share / np.float32(players - 1)
 
 
-@cache
+@cached_by_rules
 def round_rewards(rules: Rules) -> NDArray[np.float32]:
     """`win_rewards` by the seat that went out; the last row, -1, for nobody: (P + 1, P) float32.
 
