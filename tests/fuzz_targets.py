@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import traceback
+import warnings
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -112,7 +113,8 @@ class Target:
                 data = _bytes(data, rng)
                 continue
             try:
-                data = self.mutate(data, rng)
+                with warnings.catch_warnings(action="ignore"):  # of headers and casts of numpy
+                    data = self.mutate(data, rng)
             except Exception:  # it has lost its form already
                 data = _bytes(data, rng)
         return data
