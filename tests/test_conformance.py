@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,20 +14,23 @@ from typing import Any, Protocol
 import numpy as np
 import pytest
 from conformance_cases import SEEDS, Case, Misfit, load_cases
+from numpy.typing import NDArray
 from reference import ReferenceGame
 
 from uno_env import ACTIONS, GameBatch, Position
+from uno_env.game.engine import FEW_TO_STEP
 
 FOLDER = Path(__file__).parent / "conformance"
+cases_in = functools.cache(load_cases)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     given = metafunc.config.getoption("--cases")
     folder = FOLDER if given is None else metafunc.config.invocation_params.dir / given
     if "entry" in metafunc.fixturenames:
-        metafunc.parametrize("entry", load_cases(folder), ids=lambda entry: entry.id)
+        metafunc.parametrize("entry", cases_in(folder), ids=lambda entry: entry.id)
     if "case" in metafunc.fixturenames:
-        cases = [entry for entry in load_cases(folder) if isinstance(entry, Case)]
+        cases = [entry for entry in cases_in(folder) if isinstance(entry, Case)]
         metafunc.parametrize("case", cases, ids=lambda case: case.id)
 
 
@@ -60,23 +64,27 @@ class Table(Protocol):
 
 
 class CoreTable:
-    """A batch of one."""
+    """The last game of a batch of such tables."""
 
-    def __init__(self, case: Case, seed: int) -> None:
+    def __init__(self, case: Case, seed: int, *, games: int = 1) -> None:
         position = Position.from_case(case.setup)
-        self.batch = GameBatch(position.rules, 1, seed=seed)
-        self.batch.load(0, position)
+        self.batch = GameBatch(position.rules, games, seed=seed)
+        self.game = games - 1
+        for game in range(games):
+            self.batch.load(game, position)
 
     def look(self) -> Seen:
-        position = self.batch.position(0)
-        assert position.turn == self.batch.player[0]
+        position = self.batch.position(self.game)
+        assert position.turn == self.batch.player[self.game]
         return Seen(
             turn=position.turn,
             direction=position.direction,
             colour=position.colour,
             top=position.discard[-1],
             hands=position.hands,
-            legal=frozenset(ACTIONS[action] for action in np.flatnonzero(self.batch.legal[0])),
+            legal=frozenset(
+                ACTIONS[action] for action in np.flatnonzero(self.batch.legal[self.game])
+            ),
             draw=position.draw,
             discard_count=len(position.discard),
             over=position.over,
@@ -88,18 +96,21 @@ class CoreTable:
         )
 
     def play(self, action: str) -> None:
-        self.batch.step(self.batch.check(np.array([ACTIONS.index(action)])))
+        self.batch.step(self.batch.check(self._by_all(ACTIONS.index(action))))
+
+    def _by_all(self, action: int) -> NDArray[np.intp]:
+        return np.full(self.batch.num_games, action)
 
     def assert_refuses(self, action: str) -> None:
         number = ACTIONS.index(action)
-        before = self.batch.position(0)
-        assert not self.batch.legal[0, number]
-        reason = self.batch.why_illegal(0, number)
+        before = self.batch.position(self.game)
+        assert not self.batch.legal[self.game, number]
+        reason = self.batch.why_illegal(self.game, number)
         assert reason
         with pytest.raises(ValueError) as refusal:  # noqa: PT011 - the text is compared below
-            self.batch.check(np.array([number]))
-        assert reason in str(refusal.value) or self.batch.done[0]
-        assert self.batch.position(0) == before
+            self.batch.check(self._by_all(number))
+        assert reason in str(refusal.value) or self.batch.done[self.game]
+        assert self.batch.position(self.game) == before
 
 
 class ReferenceTable:
@@ -184,6 +195,11 @@ def test_core(entry: Case | Misfit) -> None:
         pytest.fail(entry.reason, pytrace=False)
     for seed in SEEDS:
         run(entry, CoreTable(entry, seed))
+
+
+def test_core_among_many(case: Case) -> None:
+    """Too many games to be stepped one by one: the core steps them as arrays."""
+    run(case, CoreTable(case, 0, games=FEW_TO_STEP + 1))
 
 
 def test_reference(case: Case) -> None:
