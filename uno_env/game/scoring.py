@@ -19,7 +19,7 @@ from uno_env.game.cards import (
     set_sizes,
 )
 from uno_env.game.rules import NUM_PARTNERS, Rules, cached_by_rules
-from uno_env.game.state import NO_SEAT, Phase, Rows, State
+from uno_env.game.state import Phase, Rows, State
 
 
 @cached_by_rules
@@ -38,7 +38,7 @@ def _cards_by_points(rules: Rules) -> tuple[NDArray[np.int32], Words]:
     points = card_points(rules)
     values = np.unique(points[points > 0])
     sets = [np.bitwise_or.reduce(KIND_BITS[points == value], axis=0) for value in values]
-    return values, np.array(sets, np.uint64).reshape(-1, 2)
+    return values, np.array(sets)
 
 
 def hand_points(rules: Rules, hands: Words) -> NDArray[np.int32]:
@@ -90,8 +90,7 @@ def _points_of_pairs(
 
 
 def block_round(state: State, rows: Rows) -> None:
-    """Nobody can do anything: the round is void, without points ("A turn")."""
-    state.winner[rows] = NO_SEAT
+    """Nobody can do anything: the round is void, without points or a winner ("A turn")."""
     state.phase[rows] = Phase.OVER
 
 
@@ -119,9 +118,9 @@ def win_rewards(winners: NDArray[np.bool_]) -> NDArray[np.float32]:
     """
     players = winners.shape[1]
     number = np.maximum(winners.sum(axis=1, keepdims=True), 1)
-    share = winners.astype(np.float32) * (players / number)
+    share = winners * (players / number)
     share -= winners.any(axis=1, keepdims=True)
-    return share / np.float32(players - 1)
+    return (share / (players - 1)).astype(np.float32)
 
 
 @cached_by_rules
