@@ -76,6 +76,29 @@ def test_seeds_given_at_reset() -> None:
         batch.reset([1, 3], seeds=[1, 2, 3])
 
 
+@pytest.mark.parametrize("rules", [
+    Rules.preset("angry_birds"),
+    Rules.preset("official", num_players=3, stacking=True, jump_in=True),
+], ids=str)  # fmt: skip
+def test_a_round_given_up_leaves_nothing_behind(rules: Rules) -> None:
+    games = 20
+    batch, fresh = GameBatch(rules, games, seed=1), GameBatch(rules, games, seed=50)
+    met = set()
+    for number in range(60):
+        batch.step(some_legal(batch, number))
+        positions = [batch.position(game) for game in range(games)]
+        met |= {position.phase for position in positions}
+        met |= {"said" for position in positions if position.said}
+        met |= {"guilty" for position in positions if position.guilty}
+        met |= {"stacked" for position in positions if position.stack}
+        again = batch.copy()
+        again.reset(seeds=range(50, 50 + games))
+        for name, array in again.state.arrays().items():
+            assert np.array_equal(array, getattr(fresh.state, name)), name
+    assert met >= {"drawn", "said", "catch", "over"}
+    assert met >= {"challenge", "guilty", "stack", "stacked", "jump_in"} or not rules.house_rules
+
+
 def test_reset_without_seeds_deals_other_games() -> None:
     batch = GameBatch("angry_birds", 50)
     before = [batch.position(i) for i in range(50)]

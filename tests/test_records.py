@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import uno_env
 from uno_env import ACTIONS, GameBatch, Position, Rules
 from uno_env.game.actions import Action
-from uno_env.game.dealing import mix, seed_of_stream
 from uno_env.game.rules import HOUSE_RULES
 from uno_env.records import Decision, Record, RecordError, RoundEnd, replay
 from uno_env.replay import main
@@ -90,12 +89,6 @@ def test_from_a_position() -> None:
     assert record.position == start
     *_, last = replay(record)
     assert last.position(0) == env.position
-
-
-def test_the_seed_of_a_stream() -> None:
-    for seed in (0, 1, 2**63, 2**64 - 1, 123456789):
-        stream = int(mix(np.array([seed], np.uint64))[0])
-        assert seed_of_stream(stream) == seed
 
 
 def test_before_a_reset_there_is_none() -> None:

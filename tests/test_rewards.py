@@ -23,6 +23,7 @@ def test_points_of_a_whole_deck(preset: str, points: int) -> None:
     """Rule "Presets and switches": 2160 with the Angry Birds values, 1240 with the classic."""
     rules = Rules.preset(preset)
     deck = CARD_BITS[: rules.deck_size]
+    assert hand_points(rules, deck).dtype == np.int32
     assert hand_points(rules, deck).sum() == points
     assert hand_points(rules, np.bitwise_or.reduce(deck)) == points
 
