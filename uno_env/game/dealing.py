@@ -93,7 +93,7 @@ def _next_words(state: State, rows: Rows, counts: NDArray[np.intp] | int) -> NDA
     if isinstance(counts, int):
         width, steps = counts, _STEPS[counts - 1]
     else:
-        width, steps = int(counts.max(initial=1)), counts.astype(np.uint64) * GAMMA
+        width, steps = int(counts.max()), counts.astype(np.uint64) * GAMMA
     state.stream[rows] = before + steps
     return mix(before[:, None] + _STEPS[:width])
 
@@ -117,7 +117,7 @@ def choose_dealer(state: State, rows: Rows) -> None:
     while pending.size:
         halves = _next_words(state, rows[pending], 2 * players).view(np.uint32)
         cards = halves * np.uint64(len(values)) >> _HALF_WORD
-        drawn = values.take(cards.astype(np.intp)).reshape(-1, players, 4)
+        drawn = values.take(cards.astype(np.intp)).reshape(pending.size, players, 4)
         number = np.where(tied, drawn @ _PLACE_VALUES, -1)
         tied = number == number.max(axis=1, keepdims=True)
         dealer[pending] = tied.argmax(axis=1)
@@ -129,7 +129,7 @@ def choose_dealer(state: State, rows: Rows) -> None:
 def _shuffle_deck(state: State, rows: Rows) -> None:
     """Make a new draw pile of the whole deck."""
     size = state.rules.deck_size
-    keys = _next_words(state, rows, -(-size // 2)).view(np.uint32)[:, :size] & ~_CARD_IN_KEY
+    keys = _next_words(state, rows, size // 2).view(np.uint32) & ~_CARD_IN_KEY
     keys |= _CARDS[:size]
     _sort_into_pile(state, rows, keys)
     state.pile_at[rows] = 0
@@ -327,7 +327,7 @@ def _by_seat(cards: NDArray[np.integer], num_seats: int) -> Words:
     laps = -(-len(cards) // num_seats)
     sets = np.zeros((laps * num_seats, cards.shape[1], 2), np.uint64)
     sets[: len(cards)] = take_sets(CARD_BITS, cards)
-    by_lap = sets.reshape(laps, num_seats, -1, 2)
+    by_lap = sets.reshape(laps, num_seats, *sets.shape[1:])
     return np.bitwise_or.reduce(by_lap, axis=0)
 
 
