@@ -12,15 +12,18 @@ from typing import Any, NoReturn
 from agents import Agent, make_agents
 from eval.answers import AgentError
 from eval.arguments import allowed_whole_number, rules_for
+from eval.cluster import Cluster
 from eval.floor import DEALS, MAX_DEALS, MAX_DECISIONS
 from eval.folder import FolderError
-from eval.workers import WorkerError
+from eval.workers import Jobs, WorkerError
 from uno_env.game.rules import Rules
 
 BOT_HELP = (
     "a bot's name, with settings as in search:rollouts=512, a policy file ending in .safetensors, "
     "or module:object"
 )
+ENGINES = ("processes", "ray")
+"""What plays the pieces of matches."""
 _BAR, _WIDTH = 20, 99
 """Characters of the bar, and of all of the line."""
 
@@ -56,13 +59,8 @@ def whole_number_of(low: int, high: int = sys.maxsize) -> Callable[[str], int]:
     return parse
 
 
-def add_play_options(parser: argparse.ArgumentParser, jobs: int | None = None) -> None:
-    """The options that matches and tournaments share.
-
-    Args:
-        parser: to which they are added.
-        jobs: the default number of processes; by default all cores.
-    """
+def add_play_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say what is played, which matches, tournaments and replays share."""
     parser.add_argument(
         "--rules",
         default="angry_birds",
@@ -96,23 +94,53 @@ def add_play_options(parser: argparse.ArgumentParser, jobs: int | None = None) -
         default=MAX_DECISIONS,
         help="a longer round is cut off and nobody wins it (%(default)s)",
     )
+
+
+def add_engine_options(parser: argparse.ArgumentParser, jobs: int | None = None) -> None:
+    """The options that say where it is played; no result depends on them.
+
+    Args:
+        parser: to which they are added.
+        jobs: the default number of processes; by default all cores.
+    """
+    jobs = jobs or _cores()
     parser.add_argument(
         "--jobs",
         type=whole_number_of(1),
-        default=jobs or _cores(),
-        help="processes; the result does not depend on it (%(default)s)",
+        help=f"pieces that are played at a time ({jobs}; with ray, as many as it has cores)",
     )
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=ENGINES[0],
+        help="what plays: processes of this machine, or Ray (%(default)s)",
+    )
+    parser.add_argument(
+        "--address",
+        help="of a running Ray cluster, such as auto or HOST:6379; without it, --engine ray starts "
+        "one on this machine",
+    )
+    parser.set_defaults(processes=jobs)
 
 
 def play_options(options: argparse.Namespace, rules: Rules) -> dict[str, Any]:
-    """The arguments of `eval.match.play_all` that the command line sets, rules apart."""
+    """The arguments of `eval.match.play_all` that say what is played, rules apart."""
     return {
         "deals": -(-(options.games or options.rounds) // rules.num_players),
         "games": options.games is not None,
         "seed": options.seed,
         "max_decisions": options.max_decisions,
-        "jobs": options.jobs,
     }
+
+
+def jobs_of(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Jobs:
+    """Where the command line asks to play; ends the program if that makes no sense."""
+    if options.engine == "ray":
+        return Cluster(options.address, options.jobs)
+    if options.address:
+        parser.error("--address is for --engine ray")
+    jobs: int = options.jobs or options.processes
+    return jobs
 
 
 def agents_and_rules(

@@ -55,6 +55,12 @@ _ROUND_STEP = np.uint64(0xD1342543DE82EF95)
 
 Progress = Callable[[int, int], None]
 """Is told how many rounds, or games, are over, of how many."""
+Wanted = Callable[["Piece"], bool]
+"""Whether a piece is to be played; asked just before it is begun."""
+
+
+class WorkerError(RuntimeError):
+    """A piece cannot be played: its process was lost each time, or failed in our own code."""
 
 
 def say_nothing(_over: int, _total: int) -> None:

@@ -22,13 +22,15 @@ from numpy.typing import NDArray
 
 from agents import Agent
 from eval.answers import AgentError
-from eval.arguments import RulesLike, whole_number
+from eval.arguments import RulesLike
 from eval.command import (
     BOT_HELP,
     CommandParser,
     ProgressLine,
+    add_engine_options,
     add_play_options,
     agents_and_rules,
+    jobs_of,
     play_options,
     run_command,
 )
@@ -46,7 +48,7 @@ from eval.floor import (
 )
 from eval.results import MatchResult, describe
 from eval.sequential import SequentialTest
-from eval.workers import play_pieces
+from eval.workers import Jobs, checked_jobs, play_pieces
 
 __all__ = ["Answer", "MatchResult", "play", "play_all", "quick_match"]
 
@@ -89,7 +91,7 @@ def play_all(
     max_decisions: int = MAX_DECISIONS,
     games: bool = False,
     piece: int = PIECE,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     progress: Progress | None = None,
 ) -> list[MatchResult]:
     """Play several matches on the same deals; see `play`.
@@ -103,7 +105,8 @@ def play_all(
         games: play each deal as a whole game, rounds until a total reaches the rules' target.
         piece: rounds, or games, that are played together, about; results depend on it.
         jobs: processes. With more than one, agents are sent to new processes: they must be
-            picklable, and a script must guard its entry with ``if __name__ == "__main__"``.
+            picklable, and a script must guard its entry with ``if __name__ == "__main__"``. Or a
+            `eval.cluster.Cluster`, on which Ray plays.
         progress: is called now and then, from this process.
 
     Returns:
@@ -116,7 +119,7 @@ def play_all(
         AgentError: an agent raised, or answered with something else than legal actions.
         WorkerError: a process died again and again.
     """
-    jobs = whole_number("jobs", jobs, 1)
+    jobs = checked_jobs(jobs)
     table = Table.of(
         lineups, rules, deals, seed, max_decisions=max_decisions, games=games, piece=piece
     )
@@ -196,7 +199,7 @@ def quick_match(
     *,
     max_decisions: int = MAX_DECISIONS,
     games: bool = False,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     early: bool = True,
     progress: Progress | None = None,
 ) -> Answer:
@@ -227,7 +230,7 @@ def quick_match(
     test = SequentialTest(even=1 / table.rules.num_players)
     outcomes: dict[Piece, Outcome] = {}
     looked = 0
-    jobs = whole_number("jobs", jobs, 1)
+    jobs = checked_jobs(jobs)
     playing = play_pieces(table, pieces, jobs, progress or say_nothing)
     for piece, outcome in playing:
         outcomes[piece] = outcome
@@ -260,11 +263,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("agent", metavar="A", help=BOT_HELP)
     parser.add_argument("table", metavar="B", help="whom it meets, in all other seats")
-    add_play_options(parser, jobs=1)
+    add_play_options(parser)
+    add_engine_options(parser, jobs=1)
     parser.add_argument(
         "--all", action="store_true", help="play all rounds, also when it is settled before"
     )
     options = parser.parse_args(argv)
+    jobs = jobs_of(parser, options)
     (agent, other), rules = agents_and_rules(parser, [options.agent, options.table], options)
 
     def output() -> str:
@@ -272,9 +277,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         progress = ProgressLine("games" if options.games else "rounds")
         chosen = play_options(options, rules)
         with progress:
-            return str(
-                quick_match(lineup, rules, **chosen, early=not options.all, progress=progress)
+            answer = quick_match(
+                lineup, rules, **chosen, jobs=jobs, early=not options.all, progress=progress
             )
+        return str(answer)
 
     return run_command(parser.prog, output)
 

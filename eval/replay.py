@@ -108,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="python -m eval.replay", description="One round again, decision by decision."
     )
     parser.add_argument("agents", nargs="+", metavar="BOT", help="the line-up, place by place")
-    add_play_options(parser, jobs=1)
+    add_play_options(parser)
     parser.add_argument("--deal", type=whole_number_of(0), required=True, help="which deal, from 0")
     parser.add_argument("--rotation", type=whole_number_of(0), default=0, help="which rotation (0)")
     parser.add_argument(
@@ -123,7 +123,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise FileExistsError(f"--record {options.record} is there already: name a new file")
         rules = rules_for(options.rules, len(options.agents))
         chosen = play_options(options, rules)
-        chosen.pop("jobs")
         table = Table.of([seated(options.agents)], rules, **chosen, piece=options.piece)
         played = replay(table, options.deal, options.rotation)
         if options.record and played.record:

@@ -31,13 +31,15 @@ from typing import Any
 from agents import Agent, make_agent, make_agents
 from agents.policy import PolicyAgent
 from eval import report, standings
-from eval.arguments import RulesLike, whole_number
+from eval.arguments import RulesLike
 from eval.command import (
     BOT_HELP,
     CommandParser,
     ProgressLine,
+    add_engine_options,
     add_play_options,
     agents_and_rules,
+    jobs_of,
     play_options,
     run_command,
     whole_number_of,
@@ -69,7 +71,7 @@ from eval.match import play_all, result_of
 from eval.seating import SEATINGS, lineups_of
 from eval.standings import Tournament
 from eval.text import format_table
-from eval.workers import play_pieces
+from eval.workers import Jobs, checked_jobs, play_pieces
 from uno_env.game.rules import Rules
 
 __all__ = ["BASELINES", "Tournament", "benchmark", "format_table", "load", "round_robin"]
@@ -88,7 +90,7 @@ def round_robin(
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     specs: Mapping[str, str] | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     progress: Progress | None = None,
     **options: Any,
 ) -> Tournament:
@@ -123,7 +125,7 @@ def round_robin(
     if resume and out is None:
         raise ValueError("resume=True: there must be a folder `out` to go on with")
     _check_names(made)
-    jobs = whole_number("jobs", jobs, 1)
+    jobs = checked_jobs(jobs)
     lineups = lineups_of(seating, len(made), rules.num_players)
     seated = [[made[i] for i in lineup] for lineup in lineups]
     table = Table.of(seated, rules, deals, seed, **options)
@@ -150,7 +152,7 @@ def round_robin(
 
 
 def _play_on(
-    table: Table, folder: Folder | None, jobs: int, progress: Progress
+    table: Table, folder: Folder | None, jobs: Jobs, progress: Progress
 ) -> dict[Piece, Outcome]:
     """Play what is not over yet, and keep it."""
     pieces = table.pieces()
@@ -313,6 +315,7 @@ def _parser() -> CommandParser:
         help=BOT_HELP,
     )
     add_play_options(parser)
+    add_engine_options(parser)
     parser.add_argument(
         "--piece",
         type=whole_number_of(1),
@@ -343,6 +346,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, times in Counter(options.agents).items():
         if times > 1:
             parser.error(f"agent {name!r} is named {times} times")
+    jobs = jobs_of(parser, options)
     agents, rules = agents_and_rules(parser, options.agents, options)
     try:
         lineups_of(options.seating, len(agents), rules.num_players)
@@ -362,6 +366,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                     agents,
                     rules,
                     **chosen,
+                    jobs=jobs,
                     out=options.out,
                     resume=options.resume,
                     seating=options.seating,

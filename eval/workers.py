@@ -1,7 +1,7 @@
-"""Pieces played in several processes, each of which may die without the others.
+"""Pieces played here, by Ray, or in several processes, each of which may die without the others.
 
 `concurrent.futures` ends all processes when one is killed, and with them what they were playing.
-Here a process that dies is replaced and its piece is played again: nothing but that piece is lost.
+Here, a process that dies is replaced and its piece is played again: nothing but that piece is lost.
 """
 
 from __future__ import annotations
@@ -10,34 +10,55 @@ import multiprocessing
 import signal
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from eval.floor import Outcome, Piece, Progress, Table, play_piece, say_nothing
+from eval.arguments import whole_number
+from eval.cluster import Cluster
+from eval.floor import (
+    Outcome,
+    Piece,
+    Progress,
+    Table,
+    Wanted,
+    WorkerError,
+    play_piece,
+    say_nothing,
+)
+
+__all__ = ["Jobs", "WorkerError", "checked_jobs", "play_pieces"]
+
+Jobs = int | Cluster
+"""A number of processes on this machine, or where Ray plays."""
 
 _TRIES = 2
 """How often a piece is begun whose process dies."""
 
 
-class WorkerError(RuntimeError):
-    """A piece cannot be played: its process died each time, or failed in our own code."""
+def checked_jobs(jobs: Jobs) -> Jobs:
+    """What is allowed for it: a `Cluster`, or a whole number from 1.
+
+    Raises:
+        ValueError: anything else.
+    """
+    return jobs if isinstance(jobs, Cluster) else whole_number("jobs", jobs, 1)
 
 
 def play_pieces(
     table: Table,
     pieces: Sequence[Piece],
-    jobs: int = 1,
+    jobs: Jobs = 1,
     progress: Progress = say_nothing,
-    wanted: Callable[[Piece], bool] = lambda _: True,
+    wanted: Wanted = lambda _: True,
 ) -> Generator[tuple[Piece, Outcome], None, None]:
     """Play pieces and yield each as soon as it is over, in any order.
 
     Args:
         table: what is played.
         pieces: the pieces, in the order in which they are begun.
-        jobs: processes. With one, or where a person plays, this one plays.
+        jobs: processes, or a cluster. With one, or where a person plays, this one plays.
         progress: is told how far all of them have come.
         wanted: is asked before a piece is begun; one that is not wanted is left out.
 
@@ -53,8 +74,13 @@ def play_pieces(
             progress(told, total)
 
     asks = any(agent.interactive for lineup in table.lineups for agent in lineup)
-    played = _here if jobs == 1 or len(pieces) < 2 or asks else _in_processes
-    for piece, outcome in played(table, pieces, jobs, within, wanted):
+    if asks or jobs == 1 or (len(pieces) < 2 and not isinstance(jobs, Cluster)):
+        played = _here(table, pieces, within, wanted)
+    elif isinstance(jobs, Cluster):
+        played = jobs.play(table, pieces, wanted)
+    else:
+        played = _in_processes(table, pieces, jobs, wanted)
+    for piece, outcome in played:
         over += piece.rounds
         within(0)
         if outcome is not None:
@@ -64,9 +90,8 @@ def play_pieces(
 def _here(
     table: Table,
     pieces: Sequence[Piece],
-    jobs: int,  # noqa: ARG001
     progress: Progress,
-    wanted: Callable[[Piece], bool],
+    wanted: Wanted,
 ) -> Iterator[tuple[Piece, Outcome | None]]:
     for piece in pieces:
         yield piece, play_piece(table, piece, progress) if wanted(piece) else None
@@ -96,8 +121,7 @@ def _in_processes(
     table: Table,
     pieces: Sequence[Piece],
     jobs: int,
-    progress: Progress,  # noqa: ARG001
-    wanted: Callable[[Piece], bool],
+    wanted: Wanted,
 ) -> Iterator[tuple[Piece, Outcome | None]]:
     # Forking a process that runs threads, as training does, may hang; so new ones are started.
     context = multiprocessing.get_context("spawn")
