@@ -146,7 +146,7 @@ def test_a_machine_that_is_lost_costs_its_pieces(tmp_path: Path) -> None:
     bots = ["keen", "greedy", "expert"]
     nodes = Nodes(initialize_head=True, head_node_args={"num_cpus": 1})
     other = nodes.add_node(num_cpus=1)
-    options = {**OPTIONS, "deals": 600}
+    options = {**OPTIONS, "deals": 200}
     lost = threading.Event()
 
     def lose(over: int, total: int) -> None:
